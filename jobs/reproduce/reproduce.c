@@ -42,13 +42,10 @@ enum status reproduce(const struct hardware *hw, int threads, json_t **rows, str
         for (int c = 0; operators[o]->chapters && operators[o]->chapters[c]; c++)
             if (status == STATUS_OK)
                 status = add_chapter(&r, operators[o]->chapters[c], *rows, error);
-    const struct chapter *const last[] = {&apart_chapter,
-                                          &audio_chapter,
-                                          &layers_chapter,
-                                          &fft_chapter,
-                                          &network_chapter,
-                                          &quoted_chapter,
-                                          NULL};
+    const struct chapter *const last[] = {
+        &apart_chapter,  &audio_chapter, &layers_chapter, &fft_chapter, &network_chapter,
+        &quoted_chapter, NULL,
+    };
     for (int c = 0; last[c] && status == STATUS_OK; c++)
         status = add_chapter(&r, last[c], *rows, error);
     tiling_simulator_close(&r.simulator);
