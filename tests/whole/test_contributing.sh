@@ -102,8 +102,7 @@ EOF
 
 remove() { # operator
     grep -l "kernels/$1/" jobs/reproduce/*.c | xargs -r rm &&
-        sed -i 's/&apart_chapter, &audio_chapter, *//; s/apart_chapter, audio_chapter, *//' \
-            jobs/reproduce/reproduce.c jobs/reproduce/reproduce_parts.h &&
+        sed -i 's/&apart_chapter, *&audio_chapter, *//' jobs/reproduce/reproduce.c &&
         rm -r "kernels/$1" "tests/kernels/$1" &&
         sed -i "/kernels\/$1\//d; /&$1_operator/d" kernels/registry.c &&
         ! grep "$1" kernels/registry.c
