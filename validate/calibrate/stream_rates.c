@@ -1,3 +1,6 @@
+/* Passes over memory, and products and sums in registers: streams_template.h once for each
+ * instruction set, and a table that finds them. A pass reads, writes, or writes past the caches, as
+ * the bandwidths of McCalpin's STREAM (1995) are told apart. */
 #include "validate/calibrate/stream_rates.h"
 
 #include <stddef.h>
