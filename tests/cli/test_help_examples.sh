@@ -30,6 +30,7 @@ make_files() {
     cp "$examples/op_summary.csv" op_summary.csv
     gzip -c op_summary.csv >op_summary.csv.gz
     cp "$golden/op_summary.csv" kernel_details.csv
+    cp "$examples"/profile/*.csv .
     cp "$source_dir/tests/fuzz/onnx/small.onnx" model.onnx
     cp "$examples/network.csv" run.csv
     cp "$examples/network.graph.txt" run.txt
