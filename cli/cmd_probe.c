@@ -174,8 +174,8 @@ static void run_probe(struct probed *probed, const struct probe *probe)
 
 static int answer_probes(struct probe_command *command, const char *name)
 {
-    struct probed *probed = cli_require_memory(calloc(1, sizeof *probed));
     const struct probe *probe = name ? find_probe(name) : NULL;
+    struct probed *probed = cli_require_memory(calloc(1, sizeof *probed));
     int answered = 0;
     cli_load_hardware(&command->common, &probed->hw);
     if (probed->hw.host && command->common.format == FORMAT_CSV)
