@@ -11,14 +11,15 @@
 
 static const struct usage usage = {
     .name = "autotune reproduce",
+    .args_doc = "[SOURCE]",
     .tables = {{hardware_options, 0}},
     .doc = "Recomputes the published numbers that the model can produce, on the described Ascend "
            "310, and prints paper | ours | ratio with the reason for a difference. Times of "
            "networks' operators are of the Ascend 910. Numbers that need silicon that is not at "
-           "hand are shown without ours.\v"
+           "hand are shown without ours. SOURCE is how the source of wanted rows begins.\v"
            "Examples:\n"
            "  autotune reproduce\n"
-           "  autotune reproduce --json -o reproduction.json\n",
+           "  autotune reproduce 'T 4.4' --json -o cubefx.json\n",
 };
 
 static const char *text_of(const json_t *row, const char *key)
@@ -83,12 +84,13 @@ int cmd_reproduce(int argc, char **argv)
     struct answer answer;
     struct error error;
     json_t *rows;
-    cli_parse(&usage, argc, argv, &common, NULL, 0);
+    const char *source = "";
+    cli_parse(&usage, argc, argv, &common, &source, 1);
     cli_load_chip(&common, &hw);
     cli_reads_hardware(&common, REPRODUCE_NETWORK_CHIP);
     cli_reads_hardware(&common, REPRODUCE_APART_CHIP);
     cli_check_files(&common);
-    cli_require(reproduce(&hw, cli_threads(0), &rows, &error), &error);
+    cli_require(reproduce(&hw, source, cli_threads(0), &rows, &error), &error);
     cli_answer_open(&answer, &common);
     if (common.format == FORMAT_JSON)
         cli_require(json_write(json_pack("{s:i, s:o, s:o, s:o, s:s, s:o}", "schema", 1, "hardware",

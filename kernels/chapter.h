@@ -7,7 +7,7 @@
 
 struct published {
     const char *source;   /* "T 3.5.1": Tang 2024, section; "R": Zhou et al. 2025; "L": Wu et al.
-                            2022;   "A": Xiao and Wang 2024 */
+                            2022; "A": Xiao and Wang 2024 */
     const char *quantity; /* what is compared, and the setting */
     const char *unit;     /* "x" for a ratio */
     double paper;         /* NaN: drawn there, not printed */
@@ -16,6 +16,7 @@ struct published {
 
 struct reproduction {
     const struct hardware *hw;
+    const char *source; /* how the source of a wanted row begins; "" for all */
     int threads;
     struct tiling_simulator simulator;
 };

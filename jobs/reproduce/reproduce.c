@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static json_t *row_json(const struct published *row, double ours)
 {
@@ -16,9 +17,20 @@ static json_t *row_json(const struct published *row, double ours)
     return json;
 }
 
+static bool is_wanted(const struct published *row, const char *source)
+{
+    return strncmp(row->source, source, strlen(source)) == 0;
+}
+
+/* A chapter none of whose rows is wanted costs nothing. */
 static enum status add_chapter(struct reproduction *r, const struct chapter *chapter, json_t *rows,
                                struct error *error)
 {
+    int wanted = 0;
+    for (int i = 0; i < chapter->count; i++)
+        wanted += is_wanted(&chapter->rows[i], r->source);
+    if (!wanted)
+        return STATUS_OK;
     double *ours = malloc((size_t)chapter->count * sizeof *ours);
     if (!ours)
         return error_memory(error);
@@ -26,14 +38,16 @@ static enum status add_chapter(struct reproduction *r, const struct chapter *cha
         ours[i] = NAN;
     enum status status = chapter->compute(r, ours, error);
     for (int i = 0; i < chapter->count && status == STATUS_OK; i++)
-        json_array_append_new(rows, row_json(&chapter->rows[i], ours[i]));
+        if (is_wanted(&chapter->rows[i], r->source))
+            json_array_append_new(rows, row_json(&chapter->rows[i], ours[i]));
     free(ours);
     return status;
 }
 
-enum status reproduce(const struct hardware *hw, int threads, json_t **rows, struct error *error)
+enum status reproduce(const struct hardware *hw, const char *source, int threads, json_t **rows,
+                      struct error *error)
 {
-    struct reproduction r = {.hw = hw, .threads = threads};
+    struct reproduction r = {.hw = hw, .source = source, .threads = threads};
     enum status status = tiling_simulator_open(&r.simulator, error);
     *rows = json_array();
     if (status == STATUS_OK)
@@ -49,6 +63,10 @@ enum status reproduce(const struct hardware *hw, int threads, json_t **rows, str
     for (int c = 0; last[c] && status == STATUS_OK; c++)
         status = add_chapter(&r, last[c], *rows, error);
     tiling_simulator_close(&r.simulator);
+    if (status == STATUS_OK && json_array_size(*rows) == 0)
+        status =
+            error_set(error, STATUS_INVALID,
+                      "%s: expected the source of a row, or how it begins, such as T 4.4", source);
     if (status != STATUS_OK) {
         json_decref(*rows);
         *rows = NULL;

@@ -15,7 +15,9 @@
 
 /* Sets *rows to an array of {source, quantity, unit, paper, ours, ratio, why}; ours and ratio are
  * null for what was measured on silicon and cannot be recomputed. The caller owns it. `hw` is the
- * Ascend 310, of all other rows; `threads` >= 1. */
-enum status reproduce(const struct hardware *hw, int threads, json_t **rows, struct error *error);
+ * Ascend 310, of all other rows; `source` is how the sources of wanted rows begin, "" for all;
+ * `threads` >= 1. STATUS_INVALID where no row is wanted. */
+enum status reproduce(const struct hardware *hw, const char *source, int threads, json_t **rows,
+                      struct error *error);
 
 #endif

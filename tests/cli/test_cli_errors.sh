@@ -252,7 +252,8 @@ details() {
     done
     equal 'errors leave no file' '' "$(ls -A)"
     bad 'unknown option --op' reproduce "${points[@]}"
-    bad 'x: expected nothing here' reproduce x
+    bad 'x: expected the source of a row' reproduce x
+    bad 'y: expected nothing here' reproduce T y
     bad 'csv: expected one of table, json' reproduce --format csv
 }
 

@@ -16,9 +16,9 @@ export AUTOTUNE_CONFIGS=$source_dir/configs
 export XDG_CONFIG_HOME=/nonexistent
 unset NO_COLOR POSIXLY_CORRECT
 begin_s=0.7 # until the signal: it has begun
-allowed_ms=${AUTOTUNE_SLOW:+12000}
+allowed_ms=${AUTOTUNE_SLOW:+20000}
 allowed_ms=${allowed_ms:-3000}
-patience_s=20
+patience_s=30
 work=$(mktemp -d)
 holder=
 trap '[ -z "$holder" ] || kill "$holder" 2>/dev/null; rm -rf "$work"' EXIT

@@ -52,7 +52,7 @@ invocations() { # command
         echo "advise kernel.txt --apply best --format diff|kernel.txt|" ;;
     evaluate) echo "evaluate bank.json --hw demo-chip.ini|bank.json demo-chip.ini $shipped|"
         echo "evaluate bank.json --hw ascend910b2|bank.json configs/hardware/ascend910b2.correction.json|" ;;
-    reproduce) echo "reproduce --hw chip.cfg|chip.cfg below.cfg configs/hardware/ascend910.cfg|" ;;
+    reproduce) echo "reproduce L --hw chip.cfg|chip.cfg below.cfg configs/hardware/ascend910.cfg|" ;;
     calibrate)
         echo "calibrate --hw demo-chip.ini --from bank.json --from curves.csv|$(
         )bank.json curves.csv demo-chip.ini $shipped|" ;;
