@@ -480,9 +480,9 @@ keys_of_reproduce() {
             | $answer[0].rows[] | select(.quantity == "whole steps; ours: network left out")
             | (.ours - 100 * $mean | fabs) < 1e-9' >"$work/quoted"
     same 'reproduce quotes what the shipped record does not say' <(echo true) "$work/quoted"
-    cp "$work/answer" "$work/first"
-    answer 0 reproduce --json
-    same 'reproduce says something else the second time' "$work/first" "$work/answer"
+    jq '[.rows[] | select(.source | startswith("T 4.4"))]' "$work/answer" >"$work/first"
+    answer 0 reproduce 'T 4.4' --json
+    same 'some rows are not those of all' "$work/first" <(jq .rows "$work/answer")
 }
 
 # Shapes that stay the same from run to run: "MxKxN [--batch B] [--cores 1]".
