@@ -175,15 +175,17 @@ static void run_probe(struct probed *probed, const struct probe *probe)
 static int answer_probes(struct probe_command *command, const char *name)
 {
     const struct probe *probe = name ? find_probe(name) : NULL;
-    struct probed *probed = cli_require_memory(calloc(1, sizeof *probed));
+    struct hardware hw;
     int answered = 0;
-    cli_load_hardware(&command->common, &probed->hw);
-    if (probed->hw.host && command->common.format == FORMAT_CSV)
+    cli_load_hardware(&command->common, &hw);
+    if (hw.host && command->common.format == FORMAT_CSV)
         cli_die("probe --hw %s: expected a chip with curves; this computer's are not fitted, "
                 "`autotune calibrate --hw host` measures it",
                 cli_hardware_name(&command->common));
-    probed->all = command->all;
     cli_check_files(&command->common);
+    struct probed *probed = cli_require_memory(calloc(1, sizeof *probed));
+    probed->hw = hw;
+    probed->all = command->all;
     for (int p = 0; probes[p]; p++)
         if (!probe || probe == probes[p])
             run_probe(probed, probes[p]);
