@@ -12,12 +12,10 @@
 #include <omp.h>
 #include <stdlib.h>
 
-#define HASTE        0.02 /* at first; doubled after so many bounds, and so on */
-#define HASTE_BOUNDS 4096
-
 enum {
-    MANY = 4000000, /* open prefixes, from which on the longest come first */
-    DIVE = 4,       /* prefixes at a time, where they do */
+    MANY = 4000000,     /* open prefixes, from which on the longest come first */
+    DIVE = 4,           /* prefixes at a time, where they do */
+    COUNT_AFTER = 2048, /* batches */
 };
 
 /* Who splits a prefix. */
@@ -45,18 +43,6 @@ static void add_longer(struct piece *piece, struct open_node node)
         piece->failed = true;
 }
 
-static int64_t bound_of(const struct search_run *run, const struct tiling *tiling, int level)
-{
-    const struct nested *nested = run->pool;
-    const struct operator_space *kind = run->space->kind;
-    struct work work;
-    if (prefix_is_tiling(&nested->levels, level))
-        kind->summarise(run->space, tiling, &work);
-    else
-        kind->nesting->summarise(run->space, tiling, nested->levels.length[level], &work);
-    return bounder_fs(&run->bounder, &work);
-}
-
 /* A bound of a longer prefix that is less than the shorter one's says less: both hold. */
 static void split_into(void *context, const struct tiling *tiling, int64_t index)
 {
@@ -65,7 +51,7 @@ static void split_into(void *context, const struct tiling *tiling, int64_t index
     struct nested *nested = splitter->nested;
     struct piece *piece = splitter->piece;
     int level = piece->level + 1;
-    int64_t bound_fs = bound_of(run, tiling, level);
+    int64_t bound_fs = prefix_bound_fs(&nested->levels, run->space, &run->bounder, tiling, level);
     piece->bounded++;
     if (!prefix_is_tiling(&nested->levels, level) && bound_fs < piece->candidate.bound_fs)
         bound_fs = piece->candidate.bound_fs;
@@ -188,35 +174,15 @@ static int64_t open_count(const struct search_run *run)
     return count;
 }
 
-/* Of a share of a bound, how much a level that is still to come counts. Where haste matters, what
- * is nearly a tiling becomes one, and the more so the longer it has taken. */
-static double haste_of(const struct search_run *run)
-{
-    const struct nested *nested = run->pool;
-    int64_t bounded = 0;
-    if (!run->options->hasty)
-        return 0;
-    for (int l = 2; l < nested->levels.count; l++)
-        bounded += nested->done[l].bounded;
-    return HASTE * (1 + (double)bounded / HASTE_BOUNDS);
-}
-
-/* By which first prefixes of levels are compared. */
-static double rank_of(const struct nested *nested, int level, double haste)
-{
-    int left = nested->levels.count - 1 - level;
-    return (double)nested->open[level].items[0].bound_fs * (1 + left * haste);
-}
-
 /* The level whose first prefix comes next, the longer one where they are equal; with `dive` the
  * longest. -1: nothing is open up to the limit. */
-static int next_level(const struct nested *nested, int64_t limit_fs, double haste, bool dive)
+static int next_level(const struct nested *nested, int64_t limit_fs, bool dive)
 {
     int best = -1;
     for (int l = nested->levels.count - 1; l >= 0; l--) {
         const struct heap *heap = &nested->open[l];
         if (heap->count && heap->items[0].bound_fs <= limit_fs &&
-            (best < 0 || rank_of(nested, l, haste) < rank_of(nested, best, haste)))
+            (best < 0 || heap->items[0].bound_fs < nested->open[best].items[0].bound_fs))
             best = l;
         if (best >= 0 && dive)
             break;
@@ -227,17 +193,16 @@ static int next_level(const struct nested *nested, int64_t limit_fs, double hast
 static int64_t next_fs(const struct search_run *run)
 {
     const struct nested *nested = run->pool;
-    int level = next_level(nested, INT64_MAX, 0, false);
+    int level = next_level(nested, INT64_MAX, false);
     return level < 0 ? NOTHING_OPEN : nested->open[level].items[0].bound_fs;
 }
 
 static void take(struct search_run *run, int64_t limit_fs, struct batch *batch)
 {
     struct nested *nested = run->pool;
-    bool none = run->incumbents.count < run->incumbents.top && !run->options->hasty;
+    bool none = run->incumbents.count < run->incumbents.top;
     bool dive = none || open_count(run) > MANY;
-    double haste = haste_of(run);
-    int level = next_level(nested, limit_fs, haste, dive), first = level;
+    int level = next_level(nested, limit_fs, dive), first = level;
     int most = dive && batch->most > DIVE && level < nested->levels.count - 1 ? DIVE : batch->most;
     while (batch->count < most && level >= 0) {
         struct open_node node = heap_pop(&nested->open[level]);
@@ -245,7 +210,7 @@ static void take(struct search_run *run, int64_t limit_fs, struct batch *batch)
             (struct piece){.level = level,
                            .is_prefix = !prefix_is_tiling(&nested->levels, level),
                            .candidate = {.bound_fs = node.bound_fs, .index = node.index}};
-        level = next_level(nested, limit_fs, haste, dive);
+        level = next_level(nested, limit_fs, dive);
         if (dive && level != first)
             break;
     }
@@ -277,15 +242,15 @@ static void count_roots(struct search_run *run)
     recorder_end(&run->recorder);
 }
 
-/* Counts as soon as there is something to show, while there is time. */
+/* Counts once all is known, or after a while, as far as there is time. */
 static enum status observe(struct search_run *run, struct batch *batch, struct error *error)
 {
     struct nested *nested = run->pool;
     bool kept = true;
     for (int i = 0; i < batch->count; i++)
         kept = close_piece(run, &batch->items[i]) && kept;
-    if (!run->options->hasty && !nested->roots.leaves &&
-        run->incumbents.count == run->incumbents.top)
+    bool done = next_level(nested, incumbents_limit_fs(&run->incumbents), false) < 0;
+    if (!nested->roots.leaves && (done || ++nested->batches == COUNT_AFTER))
         count_roots(run);
     return kept ? STATUS_OK : error_memory(error);
 }

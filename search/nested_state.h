@@ -12,6 +12,7 @@ struct nested {
     struct heap open[PREFIX_MAX_LEVELS];
     struct search_level done[PREFIX_MAX_LEVELS];
     struct roots roots;
+    int batches;        /* that were observed before the roots' leaves were counted */
     int64_t seeds;      /* that were simulated before anything was opened */
     struct tally tally; /* legal tilings that are no longer open, by their bound */
 };

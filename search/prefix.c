@@ -11,6 +11,18 @@ void prefix_levels_of(const struct space *space, struct prefix_levels *levels)
     levels->length[levels->count++] = space->axis_count;
 }
 
+int64_t prefix_bound_fs(const struct prefix_levels *levels, const struct space *space,
+                        const struct bounder *bounder, const struct tiling *tiling, int level)
+{
+    const struct operator_space *kind = space->kind;
+    struct work work;
+    if (prefix_is_tiling(levels, level))
+        kind->summarise(space, tiling, &work);
+    else
+        kind->nesting->summarise(space, tiling, levels->length[level], &work);
+    return bounder_fs(bounder, &work);
+}
+
 int64_t prefix_leaf_count(const struct prefix_levels *levels, const struct space *space,
                           const struct tiling *tiling, int level)
 {

@@ -4,7 +4,7 @@
 #ifndef AUTOTUNE_SEARCH_PREFIX_H
 #define AUTOTUNE_SEARCH_PREFIX_H
 
-#include "core/operator.h"
+#include "search/candidates.h"
 
 enum { PREFIX_MAX_LEVELS = SPACE_MAX_AXES + 1 };
 
@@ -18,6 +18,10 @@ static inline bool prefix_is_tiling(const struct prefix_levels *levels, int leve
 {
     return level == levels->count - 1;
 }
+
+/* No leaf of a prefix of a level above the first is faster. */
+int64_t prefix_bound_fs(const struct prefix_levels *levels, const struct space *space,
+                        const struct bounder *bounder, const struct tiling *tiling, int level);
 
 /* How many leaves a prefix of a level above the first has; less where space->stop ends the count.
  */

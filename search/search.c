@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HASTY_BOUNDS = 32768 };
-
 /* ---- batches ---- */
 
 /* No tiling of the space is faster. */
@@ -98,8 +96,6 @@ static enum status run_batch(struct search_run *run, struct error *error)
     enum status status = run->source->simulate ? run->source->simulate(run, &batch, error)
                                                : run_pieces(run, &batch, error);
     for (int i = 0; i < batch.count; i++)
-        run->bounded += batch.items[i].bounded;
-    for (int i = 0; i < batch.count; i++)
         if (batch.items[i].candidate.time_fs)
             incumbents_note(&run->incumbents, batch.items[i].candidate.time_fs);
     enum status observed = run->strategy->observe(run, &batch, status == STATUS_OK ? error : NULL);
@@ -107,18 +103,12 @@ static enum status run_batch(struct search_run *run, struct error *error)
     return status == STATUS_OK ? observed : status;
 }
 
-static bool is_hasty_enough(const struct search_run *run)
-{
-    bool many = run->bounded > HASTY_BOUNDS && run->incumbents.count == run->incumbents.top;
-    return run->options->hasty && (many || run->simulated >= run->options->hasty);
-}
-
 static enum status run_all(struct search_run *run, struct error *error)
 {
     run->more = true;
     while (run->more) {
         TRY(run->strategy->refill(run, &run->more, error));
-        while (!run->strategy->done(run) && !is_hasty_enough(run) &&
+        while (!run->strategy->done(run) &&
                search_goes_on(&run->space, run->options, run->simulated > 0, &run->hurry))
             TRY(run_batch(run, error));
     }

@@ -34,14 +34,13 @@ struct search_progress {
 };
 
 struct search_options {
-    const char *strategy; /* one of search/strategy.h; NULL: the default */
-    int threads;          /* >= 1 */
-    int top;              /* >= 1: how many of the best to return */
-    bool keep_scores;     /* on a processor: fill result->scores */
-    bool keep_reached;    /* fill result->reached */
-    bool best_only;       /* do not count how many are within one percent */
-    int64_t hasty;    /* 0, or end after so many simulations, or many bounds, and count nothing */
-    double tolerance; /* count those within this share of the best as well */
+    const char *strategy;              /* one of search/strategy.h; NULL: the default */
+    int threads;                       /* >= 1 */
+    int top;                           /* >= 1: how many of the best to return */
+    bool keep_scores;                  /* on a processor: fill result->scores */
+    bool keep_reached;                 /* fill result->reached */
+    bool best_only;                    /* do not count how many are within one percent */
+    double tolerance;                  /* count those within this share of the best as well */
     double time_limit_s;               /* 0: none */
     const volatile sig_atomic_t *stop; /* NULL, or becomes non-zero to end early */
     void (*progress)(void *context, const struct search_progress *progress); /* NULL: none */

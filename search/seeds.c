@@ -1,14 +1,13 @@
-/* The same search by prefixes, without seeds of its own, without counts, and for a few simulations
- * only: its least bounds are those of the grid, and of these the best few tell what is possible. */
+/* Beams (search/beam.h): through a grid of round values, then, as long as that helps, around the
+ * best that is known. */
 #include "search/seeds.h"
 
+#include "search/beam.h"
 #include "search/thin.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
-enum { SEED_SIMULATIONS = 48 };
+enum { ROUNDS = 4 };
 
 static int by_index(const void *left, const void *right)
 {
@@ -22,19 +21,20 @@ bool seeds_have(const struct search_run *run, int64_t count, int64_t index)
     return count && bsearch(&key, run->candidates.items, (size_t)count, sizeof key, by_index);
 }
 
+/* Adds those that are new. */
 static enum status take_seeds(struct search_run *run, const struct space *grid,
-                              const struct search_result *found, struct error *error)
+                              struct candidate found[], int count, struct error *error)
 {
-    for (int64_t i = 0; i < found->reached_count; i++) {
-        struct candidate seed = found->reached[i];
+    int64_t before = run->simulated;
+    for (int i = 0; i < count; i++) {
         struct tiling tiling;
-        if (!seed.time_fs)
+        space_tiling(grid, found[i].index, &tiling);
+        found[i].index = space_index(run->space, &tiling);
+        if (seeds_have(run, before, found[i].index))
             continue;
-        space_tiling(grid, seed.index, &tiling);
-        seed.index = space_index(run->space, &tiling);
-        if (!candidates_push(&run->candidates, seed))
+        if (!candidates_push(&run->candidates, found[i]))
             return error_memory(error);
-        incumbents_note(&run->incumbents, seed.time_fs);
+        incumbents_note(&run->incumbents, found[i].time_fs);
         run->simulated++;
     }
     if (run->simulated)
@@ -43,33 +43,41 @@ static enum status take_seeds(struct search_run *run, const struct space *grid,
     return STATUS_OK;
 }
 
-static enum status search_grid(struct search_run *run, const struct space *grid,
-                               struct error *error)
+static enum status search_grid(struct search_run *run, const struct grid *grid, struct error *error)
 {
-    int top = run->options->top;
-    struct search_options options = {
-        .strategy = run->strategy->name,
-        .threads = run->threads,
-        .top = top,
-        .best_only = true,
-        .keep_reached = true,
-        .hasty = top > SEED_SIMULATIONS ? top : SEED_SIMULATIONS,
-    };
-    struct search_result found;
-    TRY(search(grid, &options, &found, error));
-    enum status status = take_seeds(run, grid, &found, error);
-    search_result_clear(&found);
-    return status;
+    struct candidate found[BEAM_TILINGS];
+    int count;
+    TRY(beam_search(&grid->space, &run->bounder, &run->workers, found, &count, error));
+    return take_seeds(run, &grid->space, found, count, error);
+}
+
+/* -1: there is none. */
+static int64_t best_index(const struct search_run *run)
+{
+    const struct candidate *best = NULL, *seeds = run->candidates.items;
+    for (int64_t i = 0; i < run->simulated; i++)
+        if (!best || seeds[i].time_fs < best->time_fs)
+            best = &seeds[i];
+    return best ? best->index : -1;
 }
 
 enum status seeds_find(struct search_run *run, struct error *error)
 {
     struct grid grid;
-    if (run->options->hasty)
-        return STATUS_OK;
+    int64_t around = -1, best;
     enum status status = grid_make(run->space, &grid, error);
-    if (status == STATUS_OK && grid.is_thin)
-        status = search_grid(run, &grid.space, error);
+    if (status == STATUS_OK)
+        status = search_grid(run, &grid, error);
     grid_clear(&grid);
+    for (int r = 0; r < ROUNDS && status == STATUS_OK; r++) {
+        best = best_index(run);
+        if (best == around || stop_due(run->space->stop))
+            break;
+        around = best;
+        status = grid_around(run->space, around, &grid, error);
+        if (status == STATUS_OK)
+            status = search_grid(run, &grid, error);
+        grid_clear(&grid);
+    }
     return status;
 }

@@ -70,7 +70,6 @@ struct search_run {
      * those after them are open, in the order in which list_take takes them. */
     struct candidates candidates;
     int64_t simulated;
-    int64_t bounded; /* prefixes, in batches */
 };
 
 /* Where candidates come from. NULL where nothing is to be done. */

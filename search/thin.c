@@ -9,6 +9,7 @@ enum {
     SHORT_AXIS = 12,  /* values, up to which all stay */
     SHORT_FIRST = 24, /* … of the shortest prefixes' axes */
     FEW_PREFIXES = 1024,
+    NEAR = 3, /* values, on either side */
 };
 
 /* The third of an octave that a value > 0 lies in: ascends with it. */
@@ -55,8 +56,7 @@ static bool has_many_prefixes(const struct space *space, const struct space_bloc
 }
 
 /* Appends the kept values of a block's axes, which it then has. */
-static int64_t *thin_block(const struct space *space, struct space_block *block, int64_t *next,
-                           bool *is_thin)
+static int64_t *thin_block(const struct space *space, struct space_block *block, int64_t *next)
 {
     bool many = has_many_prefixes(space, block);
     for (int a = 0; a < space->axis_count; a++) {
@@ -66,7 +66,6 @@ static int64_t *thin_block(const struct space *space, struct space_block *block,
         if (stays)
             continue;
         int used = thin_values(block->values[a], count, next);
-        *is_thin = *is_thin || used < count;
         block->values[a] = next;
         block->count[a] = used;
         next += used;
@@ -74,7 +73,8 @@ static int64_t *thin_block(const struct space *space, struct space_block *block,
     return next;
 }
 
-enum status grid_make(const struct space *space, struct grid *grid, struct error *error)
+/* A grid without blocks yet; NULL without memory. */
+static int64_t *begin(const struct space *space, struct grid *grid)
 {
     size_t all = 1;
     *grid = (struct grid){.space = *space};
@@ -83,16 +83,49 @@ enum status grid_make(const struct space *space, struct grid *grid, struct error
     for (int b = 0; b < space->block_count; b++)
         for (int a = 0; a < space->axis_count; a++)
             all += (size_t)space->blocks[b].count[a];
-    int64_t *next = grid->values = malloc(all * sizeof *grid->values);
+    return grid->values = malloc(all * sizeof *grid->values);
+}
+
+enum status grid_make(const struct space *space, struct grid *grid, struct error *error)
+{
+    int64_t *next = begin(space, grid);
     for (int b = 0; b < space->block_count && next; b++) {
         struct space_block *added = space_add_block(&grid->space);
         if (!added)
             return error_memory(error);
         *added = space->blocks[b];
-        next = thin_block(space, added, next, &grid->is_thin);
+        next = thin_block(space, added, next);
     }
     space_number(&grid->space);
     return next ? STATUS_OK : error_memory(error);
+}
+
+/* Borrows what is next to the tiling's value. */
+static void keep_near(struct space_block *block, int axis, int64_t value)
+{
+    int at = 0, count = block->count[axis];
+    while (block->values[axis][at] < value)
+        at++;
+    int first = at > NEAR ? at - NEAR : 0, last = at + NEAR < count ? at + NEAR : count - 1;
+    block->values[axis] += first;
+    block->count[axis] = last - first + 1;
+}
+
+enum status grid_around(const struct space *space, int64_t index, struct grid *grid,
+                        struct error *error)
+{
+    struct tiling tiling;
+    begin(space, grid);
+    struct space_block *block = grid->values ? space_add_block(&grid->space) : NULL;
+    if (!block)
+        return error_memory(error);
+    *block = *space_block_of(space, index);
+    space_tiling(space, index, &tiling);
+    for (int a = 0; a < space->axis_count; a++)
+        if (!space->axes[a].value_names && !space->axes[a].counts_cores)
+            keep_near(block, a, tiling.value[a]);
+    space_number(&grid->space);
+    return STATUS_OK;
 }
 
 void grid_clear(struct grid *grid)
