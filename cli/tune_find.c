@@ -34,6 +34,8 @@ static bool recall_search(const struct tune_find *find, const struct job *job,
     if (job_recall(job, find->store, &found, result, &error) != STATUS_OK)
         cli_die("%s: %s; --fresh searches again", find->db, error.text);
     if (found)
+        search_count(&job->space, find->how.threads, &result->search);
+    if (found)
         result->search.seconds = seconds_since(&started);
     return found;
 }

@@ -250,12 +250,13 @@ static enum status observe(struct search_run *run, struct batch *batch, struct e
     for (int i = 0; i < batch->count; i++)
         kept = close_piece(run, &batch->items[i]) && kept;
     bool done = next_level(nested, incumbents_limit_fs(&run->incumbents), false) < 0;
-    if (!nested->roots.leaves && (done || ++nested->batches == COUNT_AFTER))
+    if (!run->options->uncounted && !nested->roots.leaves &&
+        (done || ++nested->batches == COUNT_AFTER))
         count_roots(run);
     return kept ? STATUS_OK : error_memory(error);
 }
 
-/* Where nothing is open, all that is legal was simulated before anything was left out. */
+/* Where nothing is open and nothing could be left out, all that is legal was simulated. */
 static void prove(const struct search_run *run, struct proof *proof)
 {
     const struct nested *nested = run->pool;
@@ -263,9 +264,13 @@ static void prove(const struct search_run *run, struct proof *proof)
     *proof = (struct proof){
         .feasible = leaves > run->simulated ? leaves : run->simulated,
         .next_fs = next_fs(run),
+        .counted = nested->roots.counted,
         .bounded = true,
     };
-    proof->counted = nested->roots.counted || (leaves == 0 && proof->next_fs == NOTHING_OPEN);
+    if (proof->next_fs == NOTHING_OPEN && run->incumbents.count < run->incumbents.top)
+        proof->counted = true;
+    else if (run->options->uncounted)
+        proof->feasible = -1;
 }
 
 static enum status tell(struct search_run *run, struct search_result *result, struct error *error)

@@ -4,6 +4,7 @@
 
 #include "core/least.h"
 #include "core/work.h"
+#include "search/roots.h"
 #include "search/strategy.h"
 
 #include <omp.h>
@@ -172,11 +173,12 @@ static void fill_proof(const struct search_run *run, struct search_result *resul
     run->strategy->prove(run, &proof);
     int64_t best = result->count ? result->best[0].timeline.end_fs : 0;
     int64_t untimed = least_untimed_fs(run->candidates.items, run->simulated);
-    bool finished = proof.counted && untimed > best && run->strategy->done(run);
+    bool known = proof.counted || proof.feasible < 0;
+    bool finished = known && untimed > best && run->strategy->done(run);
     result->candidates = run->space->candidates;
-    result->feasible = proof.feasible;
     result->simulated = run->simulated;
-    result->pruned = finished ? result->feasible - run->simulated : 0;
+    result->feasible = proof.feasible;
+    result->pruned = finished && proof.feasible >= 0 ? proof.feasible - run->simulated : 0;
     memcpy(result->pruned_by, proof.pruned_by, sizeof result->pruned_by);
     result->optimal = finished && result->count > 0;
     result->lower_bound_fs = lower_bound_fs(run, &proof, least_of(proof.next_fs, untimed), best);
@@ -291,6 +293,21 @@ enum status search(const struct space *space, const struct search_options *optio
     if (status != STATUS_OK)
         search_result_clear(result);
     return status;
+}
+
+static void cut_to(int64_t *count, int64_t most)
+{
+    *count = least_of(*count, most);
+}
+
+void search_count(const struct space *space, int threads, struct search_result *result)
+{
+    if (result->feasible >= 0)
+        return;
+    result->feasible = roots_legal(space, INT64_MAX, threads);
+    result->pruned = result->optimal ? result->feasible - result->simulated : 0;
+    cut_to(&result->within_1_percent.at_most, result->feasible);
+    cut_to(&result->within_tolerance.at_most, result->feasible);
 }
 
 void search_result_clear(struct search_result *result)

@@ -34,14 +34,15 @@ struct search_progress {
 };
 
 struct search_options {
-    const char *strategy;              /* one of search/strategy.h; NULL: the default */
-    int threads;                       /* >= 1 */
-    int top;                           /* >= 1: how many of the best to return */
-    bool keep_scores;                  /* on a processor: fill result->scores */
-    bool keep_reached;                 /* fill result->reached */
-    bool best_only;                    /* do not count how many are within one percent */
-    double tolerance;                  /* count those within this share of the best as well */
-    double time_limit_s;               /* 0: none */
+    const char *strategy; /* one of search/strategy.h; NULL: the default */
+    int threads;          /* >= 1 */
+    int top;              /* >= 1: how many of the best to return */
+    bool keep_scores;     /* on a processor: fill result->scores */
+    bool keep_reached;    /* fill result->reached */
+    bool uncounted;       /* do not count what is legal where that takes a walk of its own */
+    bool best_only;       /* do not count how many are within one percent */
+    double tolerance;     /* count those within this share of the best as well */
+    double time_limit_s;  /* 0: none */
     const volatile sig_atomic_t *stop; /* NULL, or becomes non-zero to end early */
     void (*progress)(void *context, const struct search_progress *progress); /* NULL: none */
     void *context;
@@ -54,6 +55,10 @@ int search_threads(const struct space *space, int threads);
 enum status search(const struct space *space, const struct search_options *options,
                    struct search_result *result, struct error *error);
 void search_result_clear(struct search_result *result);
+
+/* Counts what is legal where a search did not: it then says what one that counts would have said.
+ */
+void search_count(const struct space *space, int threads, struct search_result *result);
 
 /* Simulates one tiling and fills everything but the index of *found; completes found->tiling where
  * a tiling has values of its own choosing (k-NN: the distance tile's). */

@@ -45,7 +45,7 @@ struct batch {
 
 /* What is known of the tilings that were not simulated. */
 struct proof {
-    int64_t feasible; /* legal tilings that there are, as far as they were counted */
+    int64_t feasible; /* legal tilings that there are, as far as they were counted; -1: not */
     int64_t next_fs;  /* no tiling that is open is faster; NOTHING_OPEN: none is */
     bool counted;     /* these are all: what is not open cannot matter */
     bool bounded;     /* next_fs holds for all that was not simulated; else the roofline does */

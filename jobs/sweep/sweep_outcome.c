@@ -10,7 +10,7 @@ static void search_job(const struct job *job, int threads, const volatile sig_at
                        struct outcome *outcome)
 {
     struct job_result result;
-    const struct job_run how = {.threads = threads, .stop = stop};
+    const struct job_run how = {.threads = threads, .uncounted = true, .stop = stop};
     struct timespec started;
     clock_gettime(CLOCK_MONOTONIC, &started);
     outcome->status = job_run(job, &how, &result, &outcome->error);

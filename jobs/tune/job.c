@@ -332,6 +332,7 @@ enum status job_run(const struct job *job, const struct job_run *run, struct job
         .time_limit_s = job->time_limit_s,
         .keep_scores = run->keep_scores,
         .keep_reached = run->keep_reached,
+        .uncounted = run->uncounted,
         .trace = run->trace,
         .tolerance = fit_share(&job->hw->fit),
         .stop = run->stop,

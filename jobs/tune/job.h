@@ -102,7 +102,7 @@ int64_t job_measuring_cost(int64_t tilings);
 
 struct job_run {
     int threads;
-    bool keep_scores, keep_reached; /* search_options has these, and the trace */
+    bool keep_scores, keep_reached, uncounted; /* search_options has these, and the trace */
     const struct search_trace *trace;
     const volatile sig_atomic_t *stop;
     void (*progress)(void *context, const struct search_progress *progress);

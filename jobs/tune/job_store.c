@@ -63,10 +63,12 @@ static json_t *answer_json(const struct job *job, const struct job_result *resul
     json_t *best = json_array();
     for (int i = 0; i < search->count; i++)
         json_array_append_new(best, found_json(job->hw, &search->best[i]));
-    json_t *answer =
-        json_pack("{s:I, s:I, s:I, s:I}", "candidates", (json_int_t)search->candidates, "feasible",
-                  (json_int_t)search->feasible, "pruned", (json_int_t)search->pruned, "simulated",
-                  (json_int_t)search->simulated);
+    json_t *answer = json_pack("{s:I, s:I}", "candidates", (json_int_t)search->candidates,
+                               "simulated", (json_int_t)search->simulated);
+    if (search->feasible >= 0)
+        json_object_update_new(answer,
+                               json_pack("{s:I, s:I}", "feasible", (json_int_t)search->feasible,
+                                         "pruned", (json_int_t)search->pruned));
     const struct operator_rule *rules = job->space.kind->rules;
     for (int r = 0; rules && rules[r].key; r++)
         json_object_set_new(answer, rules[r].key, json_integer(search->pruned_by[r]));
@@ -211,6 +213,15 @@ static bool get_rules(const json_t *answer, const struct operator_rule *rules, i
     return true;
 }
 
+/* Legal tilings that were counted; else search_count has still to do it. */
+static bool get_legal(const json_t *answer, struct search_result *search)
+{
+    search->feasible = -1;
+    return !json_object_get(answer, "feasible") ||
+           (job_get_integer(answer, "feasible", 0, &search->feasible) &&
+            job_get_integer(answer, "pruned", 0, &search->pruned));
+}
+
 static bool get_counts(const json_t *answer, const struct operator_rule *rules,
                        struct search_result *search)
 {
@@ -218,8 +229,7 @@ static bool get_counts(const json_t *answer, const struct operator_rule *rules,
     search->gap = json_number_value(gap);
     return json_is_number(gap) && isfinite(search->gap) &&
            job_get_integer(answer, "candidates", 0, &search->candidates) &&
-           job_get_integer(answer, "feasible", 0, &search->feasible) &&
-           job_get_integer(answer, "pruned", 0, &search->pruned) &&
+           get_legal(answer, search) &&
            job_get_integer(answer, "simulated", 0, &search->simulated) &&
            get_rules(answer, rules, search->pruned_by) &&
            job_get_integer(answer, "lower_bound_fs", 0, &search->lower_bound_fs) &&
