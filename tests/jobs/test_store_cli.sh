@@ -494,5 +494,17 @@ for file in "$golden"/*.txt; do
     *) fail "$file belongs to no case" ;;
     esac
 done
+# ---- what a sweep leaves to be counted is counted when it is asked for
+
+printf 'op,shape\nmatmul,100x640x128\nmatmul,16x64x16\n' >counted.csv
+check 'a sweep' "$autotune" sweep counted.csv --hw ascend910b2 --db counted.db -q >/dev/null
+answer() { # options…
+    "$autotune" --op matmul --hw ascend910b2 --json "$@" | jq 'del(.from_store, .search.seconds)'
+}
+for shape in 100x640x128 16x64x16; do
+    check "$shape: as searched" diff <(answer --shape $shape --db counted.db) <(answer --shape $shape)
+done
+check 'it was not counted before' test "$("$autotune" store export counted.db | grep -c '"feasible"')" = 0
+
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
