@@ -67,7 +67,7 @@ static enum status furthest(struct cover *cover, int first, struct range_part *p
     for (;;) {
         for (int64_t t = 0; t < tilings; t++)
             if (cover->reaches[t].end > cover->reaches[best].end ||
-                (cover->reaches[t].end == cover->reaches[best].end && t < best))
+                (t < best && cover->reaches[t].end == cover->reaches[best].end))
                 best = t;
         if (cover->reaches[best].exact)
             break;

@@ -252,8 +252,7 @@ static void emit_function(struct baseline_emitter *w)
 static void emit_windows(struct baseline_emitter *w)
 {
     const struct vector_machine *m = w->machine;
-    int64_t row = (int64_t)ROW * dtype_bytes(m->type),
-            bytes = w->elements * dtype_bytes(m->type);
+    int64_t row = (int64_t)ROW * dtype_bytes(m->type), bytes = w->elements * dtype_bytes(m->type);
     int64_t begin = offset(w, w->arrays), zeros = rim(w->window);
     int64_t inside = begin + zeros * dtype_bytes(m->type);
     int p = w->result_phase;

@@ -11,8 +11,8 @@
 
 struct cubefx_function {
     const struct series *series; /* NULL: what the members below say */
-    int window;                  /* inputs whose values are summed up; 1: it is not */
     double lag;                  /* of an autocorrelation */
+    int window;                  /* inputs whose values are summed up; 1: it is not */
     int terms;                   /* of a polynomial, 1 … SERIES_MAX_TERMS; 0: it is none,
                                     but an autocorrelation */
     double coefficients[SERIES_MAX_TERMS]; /* of (x − point)^i, i < terms; finite */

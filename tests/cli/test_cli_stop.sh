@@ -205,8 +205,6 @@ awk '/^  \{/ { kept = "" } { kept = kept $0 "\n" } /^  }/ { body = kept }
     stop dies explain $cann --set "$tiling" -o nobody
     stop dies evaluate never --hw ascend910b1
     stop any evaluate bank.json --hw ascend910b1
-    stop any evaluate "$source_dir/docs/examples/ladder-910b1.json" --hw ascend910b1 \
-        --against --time-limit 1000
     ladder=$source_dir/docs/examples/ladder-910b1.json
     for _ in {1..30}; do # a longer one
         echo "${list:-[}"

@@ -390,9 +390,10 @@ static void expect_spelling(const char *column, const char *value, int slot, dou
     open_text(text);
     next(&row);
     cr_expect_not(row.broken, "%s: %s", column, row.problem);
-    got = slot >= SLOT_COUNTER ? counted(&row, 0, slot - SLOT_COUNTER)
-          : slot >= SLOT_TIME  ? row.busy_us[0][slot - SLOT_TIME]
-                               : row.duration_us;
+    if (slot >= SLOT_COUNTER)
+        got = counted(&row, 0, slot - SLOT_COUNTER);
+    else
+        got = slot >= SLOT_TIME ? row.busy_us[0][slot - SLOT_TIME] : row.duration_us;
     cr_expect_float_eq(got, expected, 1e-6 * fabs(expected), "%s %s: %g", column, value, got);
     profile_close(&profile);
 }

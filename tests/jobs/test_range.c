@@ -207,9 +207,17 @@ static const struct asked ranges[] = {
 };
 enum { RANGES = sizeof ranges / sizeof *ranges };
 
+/* An operator may have been taken out. */
+static bool is_there(const struct asked *asked)
+{
+    return strcmp(asked->op, "cubefx") != 0 || operator_find("cubefx");
+}
+
 Test(range, every_size_keeps_its_regret)
 {
     for (int i = 0; i < RANGES; i++) {
+        if (!is_there(&ranges[i]))
+            continue;
         struct made made;
         begin_range(&ranges[i], 2, &made);
         cr_assert(!made.answer.cut_short);
@@ -221,6 +229,8 @@ Test(range, every_size_keeps_its_regret)
 Test(range, no_fewer_tilings_do)
 {
     for (int i = 0; i < RANGES; i++) {
+        if (!is_there(&ranges[i]))
+            continue;
         struct made made;
         begin_range(&ranges[i], 2, &made);
         expect_fewest(&made, ranges[i].regret);
@@ -248,6 +258,8 @@ Test(range, so_many_tilings_have_the_least_regret)
 Test(range, threads_change_nothing)
 {
     for (int i = 0; i < RANGES; i++) {
+        if (!is_there(&ranges[i]))
+            continue;
         struct made one, three;
         begin_range(&ranges[i], 1, &one);
         begin_range(&ranges[i], 3, &three);

@@ -430,7 +430,8 @@ static void prepare_fourier(const struct reference_data *p)
     int64_t all = p->size[1], w = p->size[2];
     for (int64_t n = all; n > 1; n /= 2)
         for (int64_t i = 0; i < n / 2 * w; i++) {
-            double angle = -2 * M_PI * (double)(i / w) / (double)n;
+            int64_t turn = i / w;
+            double angle = -2 * M_PI * (double)turn / (double)n;
             of(p, "C")[(all - n) * w + i] = element_round(DTYPE_F16, cos(angle));
             of(p, "S")[(all - n) * w + i] = element_round(DTYPE_F16, sin(angle));
         }
