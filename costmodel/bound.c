@@ -130,8 +130,9 @@ time_chains(const struct bound_plan *plan, const double fs[], double chains[], c
 {
     double sums[WORK_MAX_CHAINS] = {0};
     for (int l = 0; l < plan->line_count; l++)
-        for (int c = 0; c < width; c++)
-            sums[c] += plan->member[l][c] * fs[l];
+        if (fs[l] != 0) /* of a prefix, few are known */
+            for (int c = 0; c < width; c++)
+                sums[c] += plan->member[l][c] * fs[l];
     for (int c = 0; c < width; c++)
         chains[c] = sums[c];
 }

@@ -18,16 +18,6 @@ struct tiles tiles_of(int64_t size, int64_t slice)
     return tiles;
 }
 
-int64_t divide_up(int64_t value, int64_t unit)
-{
-    return (value + unit - 1) / unit;
-}
-
-int64_t round_up(int64_t value, int64_t unit)
-{
-    return divide_up(value, unit) * unit;
-}
-
 bool is_slice(int64_t size, int64_t slice, int64_t block)
 {
     int64_t blocks = size / block, tile = slice / block;

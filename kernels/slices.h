@@ -12,8 +12,15 @@ struct tiles {
 
 struct tiles tiles_of(int64_t size, int64_t slice);
 
-int64_t divide_up(int64_t value, int64_t unit);
-int64_t round_up(int64_t value, int64_t unit);
+static inline int64_t divide_up(int64_t value, int64_t unit)
+{
+    return (value + unit - 1) / unit;
+}
+
+static inline int64_t round_up(int64_t value, int64_t unit)
+{
+    return divide_up(value, unit) * unit;
+}
 
 /* Is `slice` what some number of tiles gives? Both are multiples of `block`. */
 bool is_slice(int64_t size, int64_t slice, int64_t block);

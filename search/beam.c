@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 enum {
-    WIDTH = 256,      /* prefixes of a length */
+    WIDTH = 128,      /* prefixes of a length */
     SIBLINGS = 16,    /* … from the same shorter one */
     LAST_SIBLINGS = 4 /* tilings, likewise */
 };

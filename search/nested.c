@@ -30,7 +30,7 @@ struct splitter {
 static int64_t tally_limit_fs(const struct search_run *run)
 {
     double share = run->options->tolerance > ONE_PERCENT ? run->options->tolerance : ONE_PERCENT;
-    if (run->options->best_only)
+    if (run->options->best_only || run->options->uncounted)
         return 0;
     return run->incumbents.count ? within_fs(run->incumbents.time_fs[0], share) : INT64_MAX;
 }

@@ -16,9 +16,9 @@ static int64_t open_within(const struct nested *nested, const struct space *spac
     return prefix_leaf_count(&nested->levels, space, &tiling, level);
 }
 
-/* All legal tilings are simulated, or in the tally, or open, or beyond what either may count. Where
- * the search was stopped, what is open is counted for a moment at most: then it may be all there
- * is. */
+/* All legal tilings are simulated, or in the tally, or open, or beyond what either may count; an
+ * uncounted search has no tally. Where the search was stopped, what is open is counted for a moment
+ * at most: then it may be all there is. */
 void nested_count_within(const struct search_run *run, struct within *within, double share,
                          int64_t best_fs)
 {
@@ -31,6 +31,10 @@ void nested_count_within(const struct search_run *run, struct within *within, do
     const struct space *space = search_moment(run->space, &moment);
     for (int64_t i = 0; i < run->simulated; i++)
         within_note(within, &run->candidates.items[i], best_fs, share);
+    if (run->options->uncounted) {
+        within->at_most = all;
+        return;
+    }
     within->at_most += tally_sum(&nested->tally, latest_fs);
     for (int l = 1; l < nested->levels.count; l++)
         for (int64_t i = 0; i < nested->open[l].count; i++) {

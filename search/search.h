@@ -39,7 +39,7 @@ struct search_options {
     int top;              /* >= 1: how many of the best to return */
     bool keep_scores;     /* on a processor: fill result->scores */
     bool keep_reached;    /* fill result->reached */
-    bool uncounted;       /* do not count what is legal where that takes a walk of its own */
+    bool uncounted;       /* do not count what was never opened: all may be near the best */
     bool best_only;       /* do not count how many are within one percent */
     double tolerance;     /* count those within this share of the best as well */
     double time_limit_s;  /* 0: none */
@@ -56,8 +56,7 @@ enum status search(const struct space *space, const struct search_options *optio
                    struct search_result *result, struct error *error);
 void search_result_clear(struct search_result *result);
 
-/* Counts what is legal where a search did not: it then says what one that counts would have said.
- */
+/* Counts what is legal where a search did not. */
 void search_count(const struct space *space, int threads, struct search_result *result);
 
 /* Simulates one tiling and fills everything but the index of *found; completes found->tiling where

@@ -60,39 +60,58 @@ static bool cut_known(const struct least *l, bool of_a)
     return l->fixed > (of_a ? CANN_STEP_KA : CANN_STEP_KB);
 }
 
-/* What the pieces cost at least into which so many bytes of a row are cut: as they are where they
- * are known and no load is split, else however that is done. */
-static double row_fs(const struct least *l, bool of_a, int64_t elements, bool known)
+/* The price of loads that hit, and of those that miss; the same where none does. */
+struct load_prices {
+    const struct price *hit, *miss;
+};
+
+static struct load_prices load_prices_of(const struct cann *cann)
 {
-    const struct cann_machine *m = &l->cann->machine;
-    const struct hardware *hw = m->hw;
-    bool misses = l->cann->miss_share > 0, all_miss = least_all_miss(l, of_a);
-    const struct price *hit = &hw->prices[m->load_price];
-    const struct price *miss = misses ? &hw->prices[m->miss_price] : hit;
-    int64_t bytes = elements * m->type_bytes;
-    int64_t align = cann_alignment(l->cann, of_a ? CANN_A : CANN_B);
-    if (known && (!misses || all_miss))
-        return (double)hardware_least_burst_fs(hw, miss, bytes, align);
-    double miss_fs = hardware_least_bursts_fs(hw, miss, bytes, align);
-    return all_miss ? miss_fs : fmin(hardware_least_bursts_fs(hw, hit, bytes, align), miss_fs);
+    const struct cann_machine *m = &cann->machine;
+    const struct price *prices = m->hw->prices;
+    return (struct load_prices){&prices[m->load_price],
+                                &prices[cann->miss_share > 0 ? m->miss_price : m->load_price]};
 }
 
-/* The same of a row that may be cut anyhow, looked up where it is not too long: there are many
- * prefixes and few lengths. */
+static double any_row_fs(const struct least *l, bool of_a, int64_t elements)
+{
+    const struct hardware *hw = l->cann->machine.hw;
+    struct load_prices price = load_prices_of(l->cann);
+    int64_t bytes = elements * l->cann->machine.type_bytes;
+    int64_t align = cann_alignment(l->cann, of_a ? CANN_A : CANN_B);
+    double miss_fs = hardware_least_bursts_fs(hw, price.miss, bytes, align);
+    return least_all_miss(l, of_a)
+               ? miss_fs
+               : fmin(hardware_least_bursts_fs(hw, price.hit, bytes, align), miss_fs);
+}
+
+/* What the pieces cost at least into which a row of so many elements is cut, however that is done.
+ * Looked up where it is not too long: there are many prefixes and few lengths. */
 static double cut_row_fs(const struct least *l, bool of_a, int64_t elements)
 {
     const struct cann *cann = l->cann;
     int64_t place = elements / cann->machine.block_k;
     if (elements % cann->machine.block_k || place >= CANN_ROWS)
-        return row_fs(l, of_a, elements, false);
+        return any_row_fs(l, of_a, elements);
     int64_t variant = 2 * of_a + least_all_miss(l, of_a);
     double *known = &cann->row_fs[variant * CANN_ROWS + place], fs;
     __atomic_load(known, &fs, __ATOMIC_RELAXED);
     if (fs == 0) {
-        fs = 1 + row_fs(l, of_a, elements, false);
+        fs = 1 + any_row_fs(l, of_a, elements);
         __atomic_store(known, &fs, __ATOMIC_RELAXED);
     }
     return fs - 1;
+}
+
+/* What a piece of a row costs at least: itself where no load is split, else cut however that is
+ * done. */
+static double piece_fs(const struct least *l, bool of_a, int64_t elements)
+{
+    if (l->cann->miss_share > 0 && !least_all_miss(l, of_a))
+        return cut_row_fs(l, of_a, elements);
+    return (double)hardware_least_burst_fs(l->cann->machine.hw, load_prices_of(l->cann).miss,
+                                           elements * l->cann->machine.type_bytes,
+                                           cann_alignment(l->cann, of_a ? CANN_A : CANN_B));
 }
 
 /* … in pieces of so many elements at most. */
@@ -128,7 +147,6 @@ static double bursts_fs(const struct least *l, bool of_a)
     bool deep = layout->inner == CANN_K, whole = may_be_whole(l, of_a);
     int64_t across = of_a ? f->m : f->n, base = of_a ? l->m : l->n;
     int64_t row = deep ? f->k : across, piece = row;
-    bool known = true;
     if (layout->unit > 1) /* rows of blocks may be one piece */
         return 0;
     /* nor does what several blocks of a batch share take more pieces than one of them */
@@ -150,13 +168,10 @@ static double bursts_fs(const struct least *l, bool of_a)
     else if (!deep && base_known && !whole)
         piece = base;
     else
-        known = false;
-    int64_t pieces = row / piece;
-    if (!known)
         return counted_rows(l, of_a, deep) * cut_row_fs(l, of_a, row);
-    double fs = (double)pieces * row_fs(l, of_a, piece, known);
+    double fs = (double)(row / piece) * piece_fs(l, of_a, piece);
     if (row % piece)
-        fs += row_fs(l, of_a, row % piece, known);
+        fs += piece_fs(l, of_a, row % piece);
     return counted_rows(l, of_a, deep) * fs;
 }
 
