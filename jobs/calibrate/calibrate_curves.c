@@ -59,7 +59,7 @@ static enum status set_key(const struct target *t, const char *prefix, const cha
                                   .median_error = fit->median_error,
                                   .r_squared = fit->r_squared};
     snprintf(parameter.key, sizeof parameter.key, "%s.%s", prefix, name);
-    snprintf(parameter.from, sizeof parameter.from, "%s's %s", file_name(t->file), t->curve);
+    snprintf(parameter.from, sizeof parameter.from, "%.40s's %.50s", file_name(t->file), t->curve);
     return calibration_set(t->calibration, &parameter, t->error);
 }
 
