@@ -107,46 +107,16 @@ static double described_at_once(const struct probe_answer *answer, const struct 
 
 /* ------------------------------------------------------------------ tables */
 
-#define F16_RECORD .kind = "mmad", .label = "MMAD_FP16_FP16_FP32_1_core", .unit = "MxKxN"
-#define I8_RECORD  .kind = "mmad", .label = "MMAD_INT8_INT8_INT32_1_core", .unit = "MxKxN"
+#define PRODUCT        .kind = "mmad", .unit = "MxKxN", .emit = emit_product
+#define F16            PRODUCT, .label = "MMAD_FP16_FP16_FP32_1_core", .type = DTYPE_F16
+#define I8             PRODUCT, .label = "MMAD_INT8_INT8_INT32_1_core", .type = DTYPE_I8
+#define TO(last, each) .from = each, .to = last, .step = each
 
 static const struct probe_curve blocks[] = {
-    {.name = "M, f16",
-     F16_RECORD,
-     .from = 4,
-     .to = 96,
-     .step = 4,
-     .emit = emit_product,
-     .type = DTYPE_F16,
-     .k = 112,
-     .n = 112},
-    {.name = "K, f16",
-     F16_RECORD,
-     .from = 4,
-     .to = 96,
-     .step = 4,
-     .emit = emit_product,
-     .type = DTYPE_F16,
-     .m = 112,
-     .n = 112},
-    {.name = "N, f16",
-     F16_RECORD,
-     .from = 4,
-     .to = 96,
-     .step = 4,
-     .emit = emit_product,
-     .type = DTYPE_F16,
-     .m = 112,
-     .k = 112},
-    {.name = "K, i8",
-     I8_RECORD,
-     .from = 4,
-     .to = 96,
-     .step = 4,
-     .emit = emit_product,
-     .type = DTYPE_I8,
-     .m = 112,
-     .n = 112},
+    {.name = "M, f16", F16, TO(96, 4), .k = 112, .n = 112},
+    {.name = "K, f16", F16, TO(96, 4), .m = 112, .n = 112},
+    {.name = "N, f16", F16, TO(96, 4), .m = 112, .k = 112},
+    {.name = "K, i8", I8, TO(96, 4), .m = 112, .n = 112},
 };
 
 static const struct probe_quantity block_quantities[] = {
@@ -169,42 +139,10 @@ const struct probe probe_matrix_block = {
 };
 
 static const struct probe_curve cycles[] = {
-    {.name = "K = 16, f16",
-     F16_RECORD,
-     .from = 16,
-     .to = 384,
-     .step = 16,
-     .emit = emit_product,
-     .type = DTYPE_F16,
-     .m = 160,
-     .k = 16},
-    {.name = "K = 48, f16",
-     F16_RECORD,
-     .from = 16,
-     .to = 384,
-     .step = 16,
-     .emit = emit_product,
-     .type = DTYPE_F16,
-     .m = 160,
-     .k = 48},
-    {.name = "K = 144, f16",
-     F16_RECORD,
-     .from = 16,
-     .to = 384,
-     .step = 16,
-     .emit = emit_product,
-     .type = DTYPE_F16,
-     .m = 160,
-     .k = 144},
-    {.name = "K = 32, i8",
-     I8_RECORD,
-     .from = 16,
-     .to = 384,
-     .step = 16,
-     .emit = emit_product,
-     .type = DTYPE_I8,
-     .m = 160,
-     .k = 32},
+    {.name = "K = 16, f16", F16, TO(384, 16), .m = 160, .k = 16},
+    {.name = "K = 48, f16", F16, TO(384, 16), .m = 160, .k = 48},
+    {.name = "K = 144, f16", F16, TO(384, 16), .m = 160, .k = 144},
+    {.name = "K = 32, i8", I8, TO(384, 16), .m = 160, .k = 32},
 };
 
 static const struct probe_quantity cycle_quantities[] = {
@@ -230,24 +168,8 @@ const struct probe probe_matrix_cycles = {
 };
 
 static const struct probe_curve narrow[] = {
-    {.name = "K = 16",
-     F16_RECORD,
-     .from = 16,
-     .to = 512,
-     .step = 16,
-     .emit = emit_product,
-     .type = DTYPE_F16,
-     .m = 16,
-     .k = 16},
-    {.name = "K = 64",
-     F16_RECORD,
-     .from = 16,
-     .to = 512,
-     .step = 16,
-     .emit = emit_product,
-     .type = DTYPE_F16,
-     .m = 16,
-     .k = 64},
+    {.name = "K = 16", F16, TO(512, 16), .m = 16, .k = 16},
+    {.name = "K = 64", F16, TO(512, 16), .m = 16, .k = 64},
 };
 
 static const struct probe_quantity narrow_quantities[] = {
