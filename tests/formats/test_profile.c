@@ -379,21 +379,26 @@ static double counted(const struct profile_row *row, int side, int counter)
     return row->counters[side][counter];
 }
 
+static double at_slot(const struct profile_row *row, int slot)
+{
+    if (slot >= SLOT_COUNTER)
+        return counted(row, 0, slot - SLOT_COUNTER);
+    if (slot >= SLOT_TIME && slot < SLOT_TIME + PROFILE_UNITS)
+        return row->busy_us[0][slot - SLOT_TIME];
+    return row->duration_us;
+}
+
 /* One value in every spelling of its column. */
 static void expect_spelling(const char *column, const char *value, int slot, double expected)
 {
     struct profile_row row;
     char text[256];
-    double got;
     snprintf(text, sizeof text, "Name,aicore_time(us),total_cycles,%s\nn,10,1000,%s\n", column,
              value);
     open_text(text);
     next(&row);
     cr_expect_not(row.broken, "%s: %s", column, row.problem);
-    if (slot >= SLOT_COUNTER)
-        got = counted(&row, 0, slot - SLOT_COUNTER);
-    else
-        got = slot >= SLOT_TIME ? row.busy_us[0][slot - SLOT_TIME] : row.duration_us;
+    double got = at_slot(&row, slot);
     cr_expect_float_eq(got, expected, 1e-6 * fabs(expected), "%s %s: %g", column, value, got);
     profile_close(&profile);
 }
