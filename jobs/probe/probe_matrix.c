@@ -110,7 +110,7 @@ static double described_at_once(const struct probe_answer *answer, const struct 
 #define PRODUCT        .kind = "mmad", .unit = "MxKxN", .emit = emit_product
 #define F16            PRODUCT, .label = "MMAD_FP16_FP16_FP32_1_core", .type = DTYPE_F16
 #define I8             PRODUCT, .label = "MMAD_INT8_INT8_INT32_1_core", .type = DTYPE_I8
-#define TO(last, each) .from = each, .to = last, .step = each
+#define TO(last, each) .from = (each), .to = (last), .step = (each)
 
 static const struct probe_curve blocks[] = {
     {.name = "M, f16", F16, TO(96, 4), .k = 112, .n = 112},

@@ -146,7 +146,7 @@ static double bursts_fs(const struct least *l, bool of_a)
     const struct cann_layout *layout = &cann->layout[of_a ? CANN_A : CANN_B];
     bool deep = layout->inner == CANN_K, whole = may_be_whole(l, of_a);
     int64_t across = of_a ? f->m : f->n, base = of_a ? l->m : l->n;
-    int64_t row = deep ? f->k : across, piece = row;
+    int64_t row = deep ? f->k : across, piece;
     if (layout->unit > 1) /* rows of blocks may be one piece */
         return 0;
     /* nor does what several blocks of a batch share take more pieces than one of them */
@@ -169,7 +169,8 @@ static double bursts_fs(const struct least *l, bool of_a)
         piece = base;
     else
         return counted_rows(l, of_a, deep) * cut_row_fs(l, of_a, row);
-    double fs = (double)(row / piece) * piece_fs(l, of_a, piece);
+    int64_t pieces = row / piece;
+    double fs = (double)pieces * piece_fs(l, of_a, piece);
     if (row % piece)
         fs += piece_fs(l, of_a, row % piece);
     return counted_rows(l, of_a, deep) * fs;
