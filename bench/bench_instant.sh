@@ -53,19 +53,20 @@ draw() { # how many
         }'
 }
 
-best_ns() { # chip shape options…
-    "$autotune" --op matmul --hw "$1" --shape "$2" "${@:3}" --json -q
+answer() { # chip shape options…: into ./answer, while nothing else runs
+    "$autotune" --op matmul --hw "$1" --shape "$2" "${@:3}" --json -q >answer
 }
 
 compare() {
     local line optimum
     draw "$problems" | while read -r line; do
         # shellcheck disable=SC2086 # words
-        optimum=$(best_ns $line --time-limit 60 | jq 'select(.search.optimal) | .best.time_ns')
+        answer $line --time-limit 60
+        optimum=$(jq 'select(.search.optimal) | .best.time_ns' answer)
         [[ $optimum ]] || continue
         # shellcheck disable=SC2086
-        best_ns $line --time-limit 0.1 |
-            jq -r --argjson optimum "$optimum" --arg line "$line" '"\(.best.time_ns / $optimum) \($line)"'
+        answer $line --time-limit 0.1
+        jq -r --argjson optimum "$optimum" --arg line "$line" '"\(.best.time_ns / $optimum) \($line)"' answer
     done | sort -rn >ratios
     awk -v all="$problems" '
         { sum += $1; over += $1 > 1.05; most = most < $1 ? $1 : most }

@@ -15,7 +15,8 @@
 enum {
     MANY = 4000000,     /* open prefixes, from which on the longest come first */
     DIVE = 4,           /* prefixes at a time, where they do */
-    COUNT_AFTER = 2048, /* batches */
+    DIVE_EVERY = 4,     /* batches */
+    COUNT_AFTER = 2048, /* … likewise */
 };
 
 /* Who splits a prefix. */
@@ -201,7 +202,7 @@ static void take(struct search_run *run, int64_t limit_fs, struct batch *batch)
 {
     struct nested *nested = run->pool;
     bool none = run->incumbents.count < run->incumbents.top;
-    bool dive = none || open_count(run) > MANY;
+    bool dive = none || nested->batches % DIVE_EVERY == 0 || open_count(run) > MANY;
     int level = next_level(nested, limit_fs, dive), first = level;
     int most = dive && batch->most > DIVE && level < nested->levels.count - 1 ? DIVE : batch->most;
     while (batch->count < most && level >= 0) {
@@ -250,8 +251,9 @@ static enum status observe(struct search_run *run, struct batch *batch, struct e
     for (int i = 0; i < batch->count; i++)
         kept = close_piece(run, &batch->items[i]) && kept;
     bool done = next_level(nested, incumbents_limit_fs(&run->incumbents), false) < 0;
+    nested->batches++;
     if (!run->options->uncounted && !nested->roots.leaves &&
-        (done || ++nested->batches == COUNT_AFTER))
+        (done || nested->batches == COUNT_AFTER))
         count_roots(run);
     return kept ? STATUS_OK : error_memory(error);
 }

@@ -69,6 +69,64 @@ Test(seeds, are_near_the_optimum)
     }
 }
 
+/* Reports of progress, one a batch, and how many there had been when each time was found. */
+struct course {
+    int reports, count, found[64];
+    int64_t time_fs[64];
+};
+
+static void follow(void *context, const struct search_progress *progress)
+{
+    struct course *course = context;
+    int last = course->count - 1;
+    if (progress->best_fs > 0 && (last < 0 || progress->best_fs < course->time_fs[last])) {
+        cr_assert_lt(course->count, 64);
+        course->found[course->count] = course->reports;
+        course->time_fs[course->count++] = progress->best_fs;
+    }
+    course->reports++;
+}
+
+/* Where seeds are far from the optimum, a search is near it long before all is proven. */
+Test(seeds, dives_find_what_is_good_long_before_the_proof)
+{
+    static const struct {
+        const char *chip;
+        int64_t m, k, n;
+    } far[] = {{"ascend910b3", 1120, 16, 1467},
+               {"ascend910b1", 768, 97, 1517},
+               {"ascend910b1", 496, 4436, 452}};
+    for (int i = 0; i < 3; i++) {
+        struct hardware hw;
+        struct space space;
+        struct error error;
+        struct search_result result;
+        struct course course = {.count = 0};
+        struct search_options options = {.threads = 2,
+                                         .top = 1,
+                                         .best_only = true,
+                                         .uncounted = true,
+                                         .progress = follow,
+                                         .context = &course};
+        struct problem problem = {
+            .op = &matmul_operator, .type = DTYPE_F16, .size = {far[i].m, far[i].k, far[i].n, 1}};
+        cr_assert_eq(problem_set(&problem, "transpose", "both", &error), STATUS_OK);
+        machine_load_named(&hw, far[i].chip, "");
+        cr_assert_eq(space_open(&problem, &matmul_cann, &hw, hw.cores, &space, &error), STATUS_OK);
+        cr_assert_eq(search(&space, &options, &result, &error), STATUS_OK);
+        int near = 0;
+        while (course.time_fs[near] > course.time_fs[course.count - 1] * 21 / 20)
+            near++;
+        cr_expect_gt(near, 0);
+        cr_expect_lt(course.found[near], course.reports / 3, "%lldx%lldx%lld: %d of %d",
+                     (long long)far[i].m, (long long)far[i].k, (long long)far[i].n,
+                     course.found[near], course.reports);
+        search_result_clear(&result);
+        space_close(&space);
+        hardware_clear(&hw);
+    }
+}
+
 /* Indices ascend, none twice; bounds hold; and threads change nothing. */
 Test(seeds, are_the_same_for_any_threads)
 {
