@@ -67,8 +67,8 @@ static void compare(const struct brute *brute, const struct check *check, const 
         int expected = brute_count(brute, (enum finding_kind)kind);
         const char *name = finding_kind_name((enum finding_kind)kind);
         if (kind == FINDING_HAZARD)
-            cr_assert_eq(found[kind] > 0, expected > 0, "%s: %d of %d in\n%s", name, found[kind],
-                         expected, text);
+            cr_assert_eq(found[kind] > 0, brute->hazards > 0, "%s: %d of %d in\n%s", name,
+                         found[kind], brute->hazards, text);
         else if (kind == FINDING_UNMATCHED_FLAG)
             cr_assert_geq(found[kind], expected, "%s in\n%s", name, text);
         else
@@ -126,7 +126,7 @@ static void compare_many(unsigned long seed, int programs, bool wild)
         cr_assert_not_null(text);
         if (check_text(brute, text)) {
             compared++;
-            clean += brute_count(brute, FINDING_HAZARD) == 0;
+            clean += brute->hazards == 0;
             for (int kind = 0; kind < FINDING_KINDS; kind++)
                 seen[kind] += brute_count(brute, (enum finding_kind)kind) > 0;
         }
@@ -153,4 +153,19 @@ Test(check_brute, tame_flags)
 Test(check_brute, wild_flags)
 {
     compare_many(2, 4000, true);
+}
+
+/* What is kept from the last access of a pipe is kept from those before. */
+Test(check_brute, interlocked_behind_a_later_read)
+{
+    struct brute *brute = malloc(sizeof *brute);
+    cr_assert(check_text(brute, "MTE1 l1->l0a bytes=192 src=l1:192 dst=l0a:0\n"
+                                "MTE1 l1->l0a bytes=256 src=l1:128 dst=l0a:0 unit=1\n"
+                                "MTE3 ub->l1 bytes=64 src=ub:0 dst=l1:192 unit=1\n"));
+    cr_expect_eq(brute->hazards, 0);
+    cr_assert(check_text(brute, "MTE1 l1->l0a bytes=192 src=l1:192 dst=l0a:0\n"
+                                "MTE1 l1->l0a bytes=96 src=l1:128 dst=l0a:0 unit=1\n"
+                                "MTE3 ub->l1 bytes=64 src=ub:0 dst=l1:192 unit=1\n"));
+    cr_expect_eq(brute->hazards, 1);
+    free(brute);
 }

@@ -168,6 +168,17 @@ static bool overlaps(const struct node *a, const struct region *x, const struct 
     return false;
 }
 
+static bool is_write(const struct region *x, const struct region *y)
+{
+    return x->role == OPERAND_DST || y->role == OPERAND_DST;
+}
+
+static bool interlocked(const struct brute *brute, const struct node *a, const struct node *b,
+                        int buffer)
+{
+    return a->in->unit && b->in->unit && brute->program->hw->buffers[buffer].unit_flag;
+}
+
 bool brute_conflict(const struct brute *brute, const struct node *a, const struct node *b)
 {
     const struct region *regions = brute->program->regions;
@@ -175,17 +186,67 @@ bool brute_conflict(const struct brute *brute, const struct node *a, const struc
         for (int j = 0; j < b->in->region_count; j++) {
             const struct region *x = &regions[a->in->first_region + i];
             const struct region *y = &regions[b->in->first_region + j];
-            bool write = x->role == OPERAND_DST || y->role == OPERAND_DST;
-            bool interlocked =
-                a->in->unit && b->in->unit && brute->program->hw->buffers[x->buffer].unit_flag;
-            if (write && !interlocked && overlaps(a, x, b, y))
+            if (is_write(x, y) && !interlocked(brute, a, b, x->buffer) && overlaps(a, x, b, y))
                 return true;
+        }
+    return false;
+}
+
+static bool touches(const struct node *node, const struct region *region, int64_t byte)
+{
+    int64_t bytes = region->bytes / region->rows;
+    for (int64_t i = 0; i < region->rows; i++) {
+        int64_t start = start_of(node, region, i);
+        if (byte >= start && byte < start + bytes)
+            return true;
+    }
+    return false;
+}
+
+/* Does the chip keep a byte of a later node for what comes after `u` on its pipe, and so after `u`:
+ * pipes are FIFOs? */
+static bool is_kept(const struct brute *brute, int u, int v, const struct region *y, int64_t byte)
+{
+    const struct node *nodes = brute->nodes, *b = &nodes[v];
+    for (int w = u + 1; w < v; w++) {
+        bool behind = nodes[w].runs && nodes[w].in->pipe == nodes[u].in->pipe;
+        if (!behind || !interlocked(brute, &nodes[w], b, y->buffer))
+            continue;
+        for (int i = 0; i < nodes[w].in->region_count; i++) {
+            const struct region *x = &brute->program->regions[nodes[w].in->first_region + i];
+            if (x->buffer == y->buffer && is_write(x, y) && touches(&nodes[w], x, byte))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* A conflict at a byte that is not kept. */
+static bool is_hazard(const struct brute *brute, int u, int v)
+{
+    const struct node *a = &brute->nodes[u], *b = &brute->nodes[v];
+    const struct region *regions = brute->program->regions;
+    for (int i = 0; i < a->in->region_count; i++)
+        for (int j = 0; j < b->in->region_count; j++) {
+            const struct region *x = &regions[a->in->first_region + i];
+            const struct region *y = &regions[b->in->first_region + j];
+            if (!is_write(x, y) || interlocked(brute, a, b, x->buffer) || !overlaps(a, x, b, y))
+                continue;
+            if (!b->in->unit)
+                return true;
+            for (int64_t row = 0; row < x->rows; row++)
+                for (int64_t byte = 0; byte < x->bytes / x->rows; byte++) {
+                    int64_t at = start_of(a, x, row) + byte;
+                    if (touches(b, y, at) && !is_kept(brute, u, v, y, at))
+                        return true;
+                }
         }
     return false;
 }
 
 static void find_hazards(struct brute *brute)
 {
+    brute->hazards = 0;
     for (int v = 0; v < brute->count; v++)
         for (int u = 0; u < v; u++) {
             const struct node *a = &brute->nodes[u], *b = &brute->nodes[v];
@@ -193,6 +254,7 @@ static void find_hazards(struct brute *brute)
                 continue;
             if (brute_conflict(brute, a, b))
                 answer(brute, FINDING_HAZARD, (int32_t[]){a->in->line, b->in->line}, 2);
+            brute->hazards += is_hazard(brute, u, v);
         }
 }
 
