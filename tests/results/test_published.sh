@@ -52,7 +52,7 @@ docs/sweeps.md	take some 14 s	sweep	14.3 s (median
 docs/sweeps.md	one 7.3 s)	sweep	7.3 s on a faster machine
 docs/sweeps.md	at most 2 % of it	sweep	at most 1.99 % over the searches
 docs/sweeps.md	3 % longer than one	sweep	median 1.030 times as long
-docs/runtime.md	before takes 3 to 4 ns	host-gemm	4.8e-08         4 exact
+docs/runtime.md	before takes 5 to 9 ns	host-gemm	1.3e-07         9 exact
 docs/banks.md	| 910B2: all | 18.0 %, 9.3 %, 0.982	accuracy	18 %                 9.28 %             -0.779 %
 docs/banks.md	15.7 %, 7.3 %, 0.984	accuracy	corrected               15.7 %                 7.32 %    0.9841                 80.1 %
 docs/banks.md	| 14.0 %, 7.5 % | 12.4 %, 6.1 %	accuracy	corrected               12.4 %                 6.08 %    0.9718
