@@ -1,6 +1,6 @@
-/* Branch and bound (Land and Doig 1960) with a best-first order over prefixes of tilings: one heap
- * of open prefixes a level, threads that split whole batches of them, and a tally of what was
- * left out by its bound. */
+/* Branch and bound (Land and Doig 1960) over prefixes of tilings, best-first with dives to whole
+ * tilings in between: one heap of open prefixes a level, threads that split whole batches of them,
+ * and a tally of what was left out by its bound. */
 #include "search/nested.h"
 
 #include "core/array.h"
@@ -15,8 +15,8 @@
 enum {
     MANY = 4000000,     /* open prefixes, from which on the longest come first */
     DIVE = 4,           /* prefixes at a time, where they do */
-    DIVE_EVERY = 4,     /* batches */
-    COUNT_AFTER = 2048, /* … likewise */
+    DIVE_EVERY = 4,     /* batches: one of so many does in any case */
+    COUNT_AFTER = 2048, /* batches */
 };
 
 /* Who splits a prefix. */

@@ -203,8 +203,8 @@ static bool touches(const struct node *node, const struct region *region, int64_
     return false;
 }
 
-/* Does the chip keep a byte of a later node for what comes after `u` on its pipe, and so after `u`:
- * pipes are FIFOs? */
+/* Does the chip hold back a later node at a byte until something behind `u` on its pipe is done
+ * with it? Pipes are FIFOs: then `u` is too. */
 static bool is_kept(const struct brute *brute, int u, int v, const struct region *y, int64_t byte)
 {
     const struct node *nodes = brute->nodes, *b = &nodes[v];

@@ -27,7 +27,7 @@ struct brute {
     bool before[MAX_NODES][MAX_NODES];
     int answer_count;
     struct answer answers[MAX_ANSWERS];
-    int hazards; /* of these answers, pairs that nothing keeps apart (brute_check.c) */
+    int hazards; /* pairs of events in conflict that nothing keeps apart */
 };
 
 /* Finds everything there is to find; false when the program has more than MAX_NODES events. */
