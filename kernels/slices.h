@@ -5,6 +5,8 @@
 
 #include "core/hardware.h"
 
+#include <assert.h>
+
 /* The tiles along one direction: full ones of `slice`, and a last one of `last` <= slice. */
 struct tiles {
     int64_t count, slice, last;
@@ -14,6 +16,7 @@ struct tiles tiles_of(int64_t size, int64_t slice);
 
 static inline int64_t divide_up(int64_t value, int64_t unit)
 {
+    assert(unit > 0);
     return (value + unit - 1) / unit;
 }
 
