@@ -468,7 +468,7 @@ static void expect_moves(const json_t *json, int64_t most)
     cr_assert_eq(last, 0);
 }
 
-Test(program_trace, shows_pipes_waits_and_buses)
+Test(search_trace, program_shows_pipes_waits_and_buses)
 {
     for (int in_step = 0; in_step < 2; in_step++) {
         struct hardware hw;

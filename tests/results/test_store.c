@@ -11,7 +11,6 @@
 #include <sys/wait.h>
 
 TestSuite(store, .init = enter, .fini = leave);
-TestSuite(fingerprint, .init = enter, .fini = leave);
 
 static struct store *opened(const char *file, enum store_mode mode)
 {
@@ -451,7 +450,7 @@ static void fingerprint_of(const char *name, const char *set, char fingerprint[F
     hardware_clear(&hw);
 }
 
-Test(fingerprint, is_of_content_not_of_names)
+Test(store, fingerprint_is_of_content_not_of_names)
 {
     char shipped[FINGERPRINT_SIZE], copy[FINGERPRINT_SIZE];
     char *text = read_file(SHIPPED);
@@ -465,7 +464,7 @@ Test(fingerprint, is_of_content_not_of_names)
 }
 
 /* Every number of a description with every optional key changes it. */
-Test(fingerprint, sees_every_number)
+Test(store, fingerprint_sees_every_number)
 {
     char *text = full_description(), base[FINGERPRINT_SIZE], changed[FINGERPRINT_SIZE];
     write_file("full.cfg", text);

@@ -52,7 +52,7 @@ static enum status read_text(const char *text, struct table *table, struct error
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-Test(runtime_table, columns_are_found_by_name_and_others_left_alone)
+Test(runtime_sgemm, table_columns_are_found_by_name_and_others_left_alone)
 {
     struct table table;
     struct error error;
@@ -74,7 +74,7 @@ Test(runtime_table, columns_are_found_by_name_and_others_left_alone)
 
 /* Files one after the other, with their headers, in another order of columns too; the last entry
  * for a product counts, lesser ranks and quarantined ones do not. */
-Test(runtime_table, files_one_after_the_other_are_a_table)
+Test(runtime_sgemm, table_files_one_after_the_other_are_a_table)
 {
     struct table table;
     struct error error;
@@ -131,7 +131,7 @@ static const struct {
     {HEADER "8,8,8,1,avx2,4x1,8,8,8,no,no,n,cached,\033[31m\n", ":2: split: \"?[31m\", expected"},
 };
 
-Test(runtime_table, broken_ones_are_refused_with_place_and_expectation)
+Test(runtime_sgemm, table_broken_ones_are_refused_with_place_and_expectation)
 {
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         char message[512] = "", wanted[512];
@@ -144,7 +144,7 @@ Test(runtime_table, broken_ones_are_refused_with_place_and_expectation)
     }
 }
 
-Test(runtime_table, what_cannot_be_opened_says_why)
+Test(runtime_sgemm, table_what_cannot_be_opened_says_why)
 {
     char message[512] = "";
     cr_assert_null(autotune_sgemm_open("/none/such.csv", 1, message, sizeof message));
@@ -186,7 +186,7 @@ static double distance_of(const struct table_entry *e, const struct table_wish *
 }
 
 /* Walking through a table visits every usable entry once, in order of distance and position. */
-Test(runtime_table, the_nearest_entries_come_in_order)
+Test(runtime_sgemm, table_the_nearest_entries_come_in_order)
 {
     enum { ENTRIES = 40 };
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
@@ -345,7 +345,7 @@ static void expect_equal_tiles(const struct tiling *from, const struct tiling *t
     }
 }
 
-Test(runtime_refit, tilings_made_to_fit_are_legal_and_near)
+Test(runtime_sgemm, refit_tilings_made_to_fit_are_legal_and_near)
 {
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     int made = 0;
@@ -374,7 +374,7 @@ Test(runtime_refit, tilings_made_to_fit_are_legal_and_near)
 
 /* A product of few rows reads B once, as it lies; one column is dot products. Nothing is copied
  * where copies are read once. */
-Test(runtime_refit, thin_products_read_their_operands_once)
+Test(runtime_sgemm, refit_thin_products_read_their_operands_once)
 {
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int i = 0; i < 3000; i++) {

@@ -147,7 +147,7 @@ Test(boost, rows_without_weight_are_not_seen)
     free(s);
 }
 
-Test(ridge, finds_slopes_and_leaves_constants_alone)
+Test(boost, ridge_finds_slopes_and_leaves_constants_alone)
 {
     struct sample *s = draw(8);
     struct ridge ridge;

@@ -5,7 +5,7 @@
 #include <sched.h>
 #include <unistd.h>
 
-TestSuite(load, .init = enter, .fini = leave, .timeout = 60);
+TestSuite(machine_load, .init = enter, .fini = leave, .timeout = 60);
 
 enum { ROOM = 65536 };
 
@@ -38,7 +38,7 @@ static int own_processors(void)
     return CPU_COUNT(&may);
 }
 
-Test(load, counters_are_read)
+Test(machine_load, counters_are_read)
 {
     double ticks = (double)sysconf(_SC_CLK_TCK);
     int own = own_processors();
@@ -64,7 +64,7 @@ Test(load, counters_are_read)
 }
 
 /* Without counters, or with ones that make no sense, nobody is accused. */
-Test(load, what_is_not_there_says_nothing)
+Test(machine_load, what_is_not_there_says_nothing)
 {
     static const char *const broken[] = {"",
                                          "cpu\n",
@@ -105,7 +105,7 @@ static const struct {
     {"a quota", 0, 0, 0, 0, 0.5, 2, 1, true, "a quota stops this process 50 % of the time"},
 };
 
-Test(load, what_disturbs)
+Test(machine_load, what_disturbs)
 {
     double per = 100.0 / (double)sysconf(_SC_CLK_TCK);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -129,7 +129,7 @@ Test(load, what_disturbs)
     }
 }
 
-Test(load, this_machines_counters)
+Test(machine_load, this_machines_counters)
 {
     struct load_reading before, after;
     load_read(NULL, &before);

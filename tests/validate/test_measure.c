@@ -846,7 +846,7 @@ static void raise_signal(void *context)
     raise(*(int *)context);
 }
 
-Test(worker, says_how_it_ended)
+Test(measure, worker_says_how_it_ended)
 {
     static const struct {
         int number;
@@ -883,7 +883,7 @@ static void wait_forever(void *context)
     sleep_forever();
 }
 
-Test(worker, is_stopped)
+Test(measure, worker_is_stopped)
 {
     struct worker worker;
     struct worker_end end;
@@ -896,7 +896,7 @@ Test(worker, is_stopped)
     cr_expect(nobody_left());
 }
 
-Test(runners, table)
+Test(measure, runners_table)
 {
     for (int i = 0; operators[i]; i++) {
         const struct host_runner *row = operators[i]->runner;

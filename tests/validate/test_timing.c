@@ -696,7 +696,7 @@ static void count_run(void *context)
         counter->processors = processors();
 }
 
-Test(timing_clocks, measures_and_leaves_the_thread_as_it_was)
+Test(timing, clocks_measures_and_leaves_the_thread_as_it_was)
 {
     struct counter counters[2] = {0};
     struct timing_subject subjects[2] = {{count_run, &counters[0]}, {count_run, &counters[1]}};
@@ -715,7 +715,7 @@ Test(timing_clocks, measures_and_leaves_the_thread_as_it_was)
     cr_expect_eq(processors(), before);
 }
 
-Test(timing_clocks, runs_with_threads_are_not_pinned)
+Test(timing, clocks_runs_with_threads_are_not_pinned)
 {
     struct counter counter = {0};
     struct timing_subject subject = {count_run, &counter};
@@ -727,7 +727,7 @@ Test(timing_clocks, runs_with_threads_are_not_pinned)
     cr_expect_eq(counter.processors, before);
 }
 
-Test(timing_clocks, pins_to_what_there_is)
+Test(timing, clocks_pins_to_what_there_is)
 {
     int before = processors();
     cr_expect(!timing_pin(-1));
@@ -740,7 +740,7 @@ Test(timing_clocks, pins_to_what_there_is)
     cr_expect(!timing_pin(1));
 }
 
-Test(timing_clocks, go_forward)
+Test(timing, clocks_go_forward)
 {
     double last_ns = timing_now_ns();
     for (int i = 0; i < 1000; i++) {
@@ -753,7 +753,7 @@ Test(timing_clocks, go_forward)
     cr_expect(!timing_clocks_of(2).cpu_time);
 }
 
-Test(timing_clocks, noise_is_a_share)
+Test(timing, clocks_noise_is_a_share)
 {
     struct timing_noise noise = {NAN, NAN};
     struct error error;

@@ -616,7 +616,7 @@ static void named(const char *names, struct cubefx_function *functions)
 }
 
 /* What is shown to a user, recomputed. */
-Test(cubefx_accuracy, agrees_with_a_recount)
+Test(cubefx_eval, accuracy_agrees_with_a_recount)
 {
     struct cubefx_function functions[3];
     struct cubefx_accuracy all[3];
@@ -660,7 +660,7 @@ Test(cubefx_accuracy, agrees_with_a_recount)
     cr_expect_gt(all[1].cubefx.max_absolute, 1); /* log1p near −1: the series */
 }
 
-Test(cubefx_accuracy, expansion_elsewhere)
+Test(cubefx_eval, accuracy_expansion_elsewhere)
 {
     struct cubefx_function functions[2];
     struct cubefx_accuracy all[2];
@@ -678,7 +678,7 @@ Test(cubefx_accuracy, expansion_elsewhere)
     }
 }
 
-Test(cubefx_accuracy, refusals)
+Test(cubefx_eval, accuracy_refusals)
 {
     struct cubefx_function functions[2];
     struct cubefx_accuracy all[2];
@@ -696,7 +696,7 @@ Test(cubefx_accuracy, refusals)
 }
 
 /* A polynomial is its own truth, wherever it is expanded. */
-Test(cubefx_accuracy, coefficients_of_ones_own)
+Test(cubefx_eval, accuracy_coefficients_of_ones_own)
 {
     struct cubefx_function functions[3];
     struct cubefx_accuracy all[3];
@@ -716,7 +716,7 @@ Test(cubefx_accuracy, coefficients_of_ones_own)
     }
 }
 
-Test(cubefx_accuracy, no_functions)
+Test(cubefx_eval, accuracy_no_functions)
 {
     static const char *const texts[] = {"",     ",",     "sin,",  ",sin", "sine", "1:",  ":1",
                                         "1::2", "1: 2",  " 1",    "1 ",   "nan",  "inf", "1e999",

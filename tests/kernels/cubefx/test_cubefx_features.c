@@ -21,7 +21,7 @@ static struct cubefx_function read_one(const char *text)
     return function;
 }
 
-Test(features, autocorrelation_is_a_product_of_two_series)
+Test(cubefx_features, autocorrelation_is_a_product_of_two_series)
 {
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int i = 0; i < 500; i++) {
@@ -48,7 +48,7 @@ Test(features, autocorrelation_is_a_product_of_two_series)
     gsl_rng_free(rng);
 }
 
-Test(features, autocorrelation_is_read)
+Test(cubefx_features, autocorrelation_is_read)
 {
     struct cubefx_function function = read_one("AutoCorrelation:-0.25:128");
     cr_expect_eq(function.lag, -0.25);
@@ -90,7 +90,7 @@ static float brute_force(const half *values, int64_t count, int64_t stride, int6
     return half_to_float(half_from_float((float)sum));
 }
 
-Test(features, windows_are_what_each_sum_is)
+Test(cubefx_features, windows_are_what_each_sum_is)
 {
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int round = 0; round < 300; round++) {
@@ -114,7 +114,7 @@ Test(features, windows_are_what_each_sum_is)
 }
 
 /* Errors of windows of some inputs are no more than that many times those of one. */
-Test(features, accuracy_is_of_whole_windows)
+Test(cubefx_features, accuracy_is_of_whole_windows)
 {
     struct cubefx_function functions[2] = {read_one("autocorrelation:0.5:1"),
                                            read_one("autocorrelation:0.5:16")};
@@ -131,7 +131,7 @@ Test(features, accuracy_is_of_whole_windows)
 }
 
 /* Samples at which the signal is 0 have no logarithm and do not count; its lower half has one. */
-Test(features, log_amplitude_where_the_signal_is_below_0)
+Test(cubefx_features, log_amplitude_where_the_signal_is_below_0)
 {
     struct cubefx_function function = read_one("log-amplitude");
     struct cubefx_accuracy accuracy;

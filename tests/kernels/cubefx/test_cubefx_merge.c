@@ -130,7 +130,7 @@ static struct merge_plan plan_of(int64_t s, int64_t k, int64_t j, double b, int6
     return plan;
 }
 
-Test(merge, counts_are_those_of_the_built_matrices)
+Test(cubefx_merge, counts_are_those_of_the_built_matrices)
 {
     int64_t most = test_thinning() > 1 ? 4 : 6;
     for (int64_t s = 1; s <= most; s++)
@@ -158,7 +158,7 @@ static struct merge_choice choose(int64_t s, int64_t k, int64_t j, double b)
 }
 
 /* Thesis, Fig. 4.4 to 4.6. */
-Test(merge, examples_of_the_thesis)
+Test(cubefx_merge, examples_of_the_thesis)
 {
     cr_expect_eq(plan_of(4, 2, 2, 0, 1).mac_count, 8);
     cr_expect_eq(plan_of(4, 2, 2, 0, 2).mac_count, 4);
@@ -181,7 +181,7 @@ Test(merge, examples_of_the_thesis)
 /* s=4, k=1, j=1: t=1 takes 4·1·2, t=2 2·1·2, t=3 2·1·2, t=4 1·1·2; with j=2, t=4 takes 1·1·3 and
  * t=2 2·1·2. s=2, k=2, j=3: t=1 2·1·3 = 6, t=2 1·2·4 = 8. s=4, k=4, j=4: 4·1·2 = 8, 2·2·3, 2·3·4,
  * 4·5. s=6, k=3, j=3: 6·1·2 = 12, 3·1·2 = 6, 2·2·3 = 12, … */
-Test(merge, optima_by_hand)
+Test(cubefx_merge, optima_by_hand)
 {
     static const struct {
         int64_t s, k, j, merge, count;
@@ -196,7 +196,7 @@ Test(merge, optima_by_hand)
 }
 
 /* The optimal set is by the built counts, ascending, and the same for every b. */
-Test(merge, all_optima_whatever_b)
+Test(cubefx_merge, all_optima_whatever_b)
 {
     static const double weights[] = {0, 1e-300, 1e-9, 0.3, 1, 1e6, 1e300};
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
@@ -242,7 +242,7 @@ static void expect_refused(struct merge_problem problem, int64_t merge, enum sta
     cr_expect_eq(choice.merge, -77);
 }
 
-Test(merge, refusals)
+Test(cubefx_merge, refusals)
 {
     expect_refused((struct merge_problem){0, 2, 2, 0}, 1, STATUS_INVALID, "edge 0: expected 1 to");
     expect_refused((struct merge_problem){MERGE_MAX_EDGE + 1, 2, 2, 0}, 1, STATUS_INVALID, "edge");

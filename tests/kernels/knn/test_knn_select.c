@@ -321,7 +321,7 @@ static void expect_masks(half a, half b)
     cr_assert_eq(half_same_mask(a, b), same ? 0xffff : 0, "%04x same as %04x", a, b);
 }
 
-Test(half_bits, masks_are_as_documented_for_pairs_that_matter)
+Test(knn_select, half_bits_masks_are_as_documented_for_pairs_that_matter)
 {
     enum { COUNT = AWKWARD + 2000 };
     static half values[COUNT];
@@ -336,7 +336,7 @@ Test(half_bits, masks_are_as_documented_for_pairs_that_matter)
     gsl_rng_free(rng);
 }
 
-Test(half_bits, masks_are_as_documented_for_every_half)
+Test(knn_select, half_bits_masks_are_as_documented_for_every_half)
 {
     for (int i = 0; i < AWKWARD; i++)
         for (uint32_t bits = 0; bits <= 0xffff; bits += (uint32_t)test_thinning()) {
@@ -350,7 +350,7 @@ Test(half_bits, masks_are_as_documented_for_every_half)
     }
 }
 
-Test(half_bits, the_traps_by_name)
+Test(knn_select, half_bits_the_traps_by_name)
 {
     cr_assert_eq(half_less_mask(0x8000, 0x0000), 0xffff); /* −0 < +0, wrongly */
     cr_assert_eq(half_less_mask(0x0000, 0x8000), 0);
@@ -378,7 +378,7 @@ static int64_t plain_index_of(half value, const half *values, int64_t n)
     return index;
 }
 
-Test(half_bits, index_is_the_largest_equal_one)
+Test(knn_select, half_bits_index_is_the_largest_equal_one)
 {
     static half values[KNN_MAX_INDEX_COLUMNS];
     gsl_rng *rng = seeded(4);
@@ -609,7 +609,7 @@ static void expect_nearest(const struct points *p, bool f16, const struct knn_op
     }
 }
 
-Test(knn, finds_the_nearest_points_with_any_tiles)
+Test(knn_select, finds_the_nearest_points_with_any_tiles)
 {
     static struct points p;
     gsl_rng *rng = seeded(5);
@@ -627,7 +627,7 @@ Test(knn, finds_the_nearest_points_with_any_tiles)
     gsl_rng_free(rng);
 }
 
-Test(knn, refuses_tiles_that_do_not_nest)
+Test(knn_select, refuses_tiles_that_do_not_nest)
 {
     static const half points[4];
     static const struct {

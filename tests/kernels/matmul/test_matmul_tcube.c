@@ -85,7 +85,7 @@ static int compare_with_cann(const struct space *tcube, const struct search_resu
     return longer;
 }
 
-Test(tcube, has_the_tilings_of_cann_with_words)
+Test(matmul_tcube, has_the_tilings_of_cann_with_words)
 {
     static const struct {
         int64_t size[4];
@@ -213,7 +213,7 @@ static int64_t overlap_of(const struct hardware *hw, const struct operator_space
     return both_fs(&overlap);
 }
 
-Test(tcube, one_set_is_loaded_or_fed)
+Test(matmul_tcube, one_set_is_loaded_or_fed)
 {
     struct hardware hw;
     machine_load_named(&hw, "ascend910b1", "");
