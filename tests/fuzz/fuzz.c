@@ -53,14 +53,6 @@ void fuzz_play(const struct fuzz_target *target, const uint8_t *bytes, size_t co
     unlink(file);
 }
 
-/* libconfig loses a string of up to 64 bytes where the syntax breaks right behind it, as in
- * tests/fuzz/description/lost.cfg: not ours to mend, and no reason to end a search for what is. */
-const char *__lsan_default_suppressions(void); /* NOLINT(bugprone-reserved-identifier) */
-const char *__lsan_default_suppressions(void)  /* NOLINT(bugprone-reserved-identifier) */
-{
-    return "leak:libconfig\n";
-}
-
 /* ------------------------------------------------------------------ promises */
 
 void fuzz_require(bool kept, const char *what)
