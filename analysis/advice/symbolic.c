@@ -7,7 +7,7 @@
 
 #include "analysis/advice/grain.h"
 #include "analysis/check/order.h"
-#include "analysis/check/region.h"
+#include "analysis/check/nest.h"
 
 #include <stdlib.h>
 #include <string.h>

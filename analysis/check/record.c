@@ -200,6 +200,14 @@ static int32_t first_unfinished(const struct order *order)
     return item;
 }
 
+/* Have all sets of the register run, and all waits that have a set? */
+static bool is_finished(const struct flags *flags, const struct instruction *in)
+{
+    const struct flag_register *reg = &flags->registers[flags_index(flags, in)];
+    int64_t matched = reg->total_sets < reg->total_waits ? reg->total_sets : reg->total_waits;
+    return reg->sets == reg->total_sets && reg->waits == matched;
+}
+
 /* Synchronisation that has not run to its end stays: nobody knows what it would still order. */
 static void fix_unfinished(struct record *record, const struct order *order)
 {
@@ -209,7 +217,7 @@ static void fix_unfinished(struct record *record, const struct order *order)
         if (in->kind == INSTRUCTION_BARRIER)
             record->fixed[i] |= i >= unfinished;
         else if (in->kind == INSTRUCTION_SET || in->kind == INSTRUCTION_WAIT)
-            record->fixed[i] |= !flags_finished(&order->flags, in);
+            record->fixed[i] |= !is_finished(&order->flags, in);
     }
 }
 

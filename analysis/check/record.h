@@ -1,17 +1,17 @@
 /* What of an executed program matters for its order: sets, waits, barriers, and which earlier
  * events each access has to come after. The search for synchronisation that orders nothing new
- * replays it again and again (analysis/check/replay.h) without looking at bytes.
+ * replays it again and again (oversync.c) without looking at bytes.
  *
  *   struct record record = {0};
  *   record_init(&record, &program, &error);
- *   record_add(&record, &event, pairs, bounds, &error);      for every event, in the order of
- * execution record_close(&record, &error);
+ *   record_add(&record, &event, pairs, bounds, &error);      for every event, in order
+ *   record_close(&record, &error);
  *
  * A beyond-limit record is no error: record.full is then true, and the record worth nothing. */
 #ifndef AUTOTUNE_ANALYSIS_CHECK_RECORD_H
 #define AUTOTUNE_ANALYSIS_CHECK_RECORD_H
 
-#include "analysis/check/pair.h"
+#include "analysis/check/overlap.h"
 
 #define RECORD_MAX_STEPS 4000000LL
 enum { RECORD_MAX_SLOTS = 4096 }; /* sets whose waits are still to come, at one time */
@@ -20,7 +20,7 @@ enum { RECORD_MAX_SLOTS = 4096 }; /* sets whose waits are still to come, at one 
 struct record_need {
     uint32_t number;
     int32_t item;  /* of that event, when both touch the same bytes; -1: that is not said */
-    int32_t piece; /* which (pair.h) */
+    int32_t piece; /* which (struct pair) */
     int8_t pipe, buffer;
 };
 
