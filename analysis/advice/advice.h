@@ -8,8 +8,8 @@
  *   advise(&program, cores, NULL, &advices, &error);
  *   advices_clear(&advices);
  *
- * A new strategy is a file advice_NAME.c, its line in advice_table.h and its row in
- * advice_strategies[]. */
+ * A new strategy is a function beside those that fight the same cause, its line below and its row
+ * in advice_strategies[]. */
 #ifndef AUTOTUNE_ANALYSIS_ADVICE_ADVICE_H
 #define AUTOTUNE_ANALYSIS_ADVICE_ADVICE_H
 
@@ -30,6 +30,15 @@ struct advice_strategy {
     void (*condition)(struct trial *trial, const struct diagnosis *diagnosis,
                       char text[ADVICE_CONDITION_SIZE]);
 };
+
+/* Those that programs can express. */
+enum status advice_rus(struct trial *trial, struct error *error); /* advice_parallel.c */
+enum status advice_ais(struct trial *trial, struct error *error);
+enum status advice_rsd(struct trial *trial, struct error *error);
+enum status advice_pp(struct trial *trial, struct error *error);
+enum status advice_mrt(struct trial *trial, struct error *error); /* advice_grow.c */
+enum status advice_itg(struct trial *trial, struct error *error);
+enum status advice_aip(struct trial *trial, struct error *error);
 
 /* Ends with a name of NULL. */
 extern const struct advice_strategy advice_strategies[];
@@ -62,5 +71,17 @@ enum status advise(const struct program *program, int cores, const struct advice
                    struct advices *advices, struct error *error);
 
 void advices_clear(struct advices *advices);
+
+enum {
+    LOOK_MAX_LINES = 400, /* of a program; of a longer one only the best change is looked behind */
+    LOOK_MAX_EXECUTED = 200000, /* of its instructions, loops unrolled: the same */
+};
+
+/* Looks one change further than the next, for the change that saves most by itself need not be the
+ * one after which most is saved. Which piece of advice leaves least with the best that follows it,
+ * the one that saves more alone where two leave as much: *first, its index, and what is advised
+ * about its program: *behind, which the caller owns. The first piece of advice must apply. */
+enum status look_ahead(const struct advices *advices, int cores, int *first, struct advices *behind,
+                       struct error *error);
 
 #endif

@@ -5,12 +5,62 @@
  * no order can change. */
 #include "analysis/advice/symbolic.h"
 
-#include "analysis/advice/grain.h"
 #include "analysis/check/order.h"
-#include "analysis/check/nest.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+int64_t grain_divisor(int64_t a, int64_t b)
+{
+    a = a < 0 ? -a : a;
+    b = b < 0 ? -b : b;
+    while (b) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Does the instruction's kind have the operand, whether its text names it or not? A vector or
+ * scalar operation has the sources that it names. */
+static bool has_role(const struct instruction *in, enum operand_role role)
+{
+    switch ((enum instruction_kind)in->kind) {
+    case INSTRUCTION_MOVE:
+        return role == OPERAND_DST || role == OPERAND_SRC;
+    case INSTRUCTION_MATRIX:
+        return role == OPERAND_DST || role == OPERAND_A || role == OPERAND_B;
+    case INSTRUCTION_VECTOR:
+        return role == OPERAND_DST;
+    default:
+        return false;
+    }
+}
+
+static int64_t region_grain(const struct region *region, int64_t grain)
+{
+    grain = grain_divisor(grain, region->offset_bytes);
+    grain = grain_divisor(grain, region->bytes / region->rows);
+    grain = grain_divisor(grain, region->row_stride_bytes);
+    for (int d = 0; d < PROGRAM_MAX_DEPTH; d++)
+        grain = grain_divisor(grain, region->loop_stride_bytes[d]);
+    return grain;
+}
+
+int64_t grain_of(const struct program *program)
+{
+    int64_t grain = 0;
+    for (int32_t i = 0; i < program->count; i++) {
+        const struct instruction *in = &program->items[i];
+        for (int r = 0; r < in->region_count; r++)
+            grain = region_grain(&program->regions[in->first_region + r], grain);
+        for (enum operand_role role = 0; role < OPERAND_ROLES; role++)
+            if (has_role(in, role))
+                grain = grain_divisor(grain, instruction_extent_bytes(program->hw, in, role));
+    }
+    return grain ? grain : 1;
+}
 
 /* The values of one buffer's pieces, between the lowest and the highest that is touched. */
 struct store {
@@ -41,7 +91,7 @@ struct operand {
 };
 
 /* The finaliser of MurmurHash3 (A. Appleby), a bijection that spreads every bit. */
-static uint64_t mix(uint64_t x)
+static uint64_t mix_bits(uint64_t x)
 {
     x ^= x >> 33;
     x *= 0xff51afd7ed558ccdULL;
@@ -50,9 +100,9 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 33;
 }
 
-static uint64_t join(uint64_t hash, uint64_t value)
+static uint64_t join_hash(uint64_t hash, uint64_t value)
 {
-    return mix(hash * 0x9e3779b97f4a7c15ULL + value + 1);
+    return mix_bits(hash * 0x9e3779b97f4a7c15ULL + value + 1);
 }
 
 static const struct region *find_region(const struct program *program, const struct instruction *in,
@@ -80,7 +130,7 @@ static struct operand find_operand(const struct evaluator *evaluator, const stru
     if (operand.region) {
         operand.start = start_of(operand.region, event->index);
         operand.pieces = operand.region->bytes / evaluator->grain;
-    } else if (grain_has_role(in, role)) {
+    } else if (has_role(in, role)) {
         operand.pieces =
             instruction_extent_bytes(evaluator->program->hw, in, role) / evaluator->grain;
     }
@@ -88,8 +138,8 @@ static struct operand find_operand(const struct evaluator *evaluator, const stru
 }
 
 /* The value of piece number `piece` of an operand with a region. */
-static uint64_t *place(const struct evaluator *evaluator, const struct operand *operand,
-                       int64_t piece)
+static uint64_t *value_place(const struct evaluator *evaluator, const struct operand *operand,
+                             int64_t piece)
 {
     const struct region *region = operand->region;
     const struct store *store = &evaluator->stores[region->buffer];
@@ -100,7 +150,7 @@ static uint64_t *place(const struct evaluator *evaluator, const struct operand *
 
 static uint64_t first_value(int buffer, int64_t piece)
 {
-    uint64_t value = join(join(1, (uint64_t)buffer), (uint64_t)piece);
+    uint64_t value = join_hash(join_hash(1, (uint64_t)buffer), (uint64_t)piece);
     return value ? value : 1;
 }
 
@@ -109,9 +159,9 @@ static uint64_t read_piece(struct evaluator *evaluator, int32_t item, const stru
 {
     if (!operand->region) {
         int32_t line = evaluator->program->items[item].line;
-        return join(join(2, (uint64_t)line), evaluator->hidden[line].read++);
+        return join_hash(join_hash(2, (uint64_t)line), evaluator->hidden[line].read++);
     }
-    uint64_t *value = place(evaluator, operand, piece);
+    uint64_t *value = value_place(evaluator, operand, piece);
     const struct store *store = &evaluator->stores[operand->region->buffer];
     return *value ? *value
                   : first_value(operand->region->buffer, store->first + (value - store->values));
@@ -144,14 +194,15 @@ static bool says_all(const struct program *program, const struct instruction *in
 }
 
 /* What makes two instructions do the same to the same operands. */
-static uint64_t act(const struct program *program, const struct instruction *in)
+static uint64_t hash_of_act(const struct program *program, const struct instruction *in)
 {
-    uint64_t hash = join(join(3, in->kind), (uint64_t)in->what);
-    hash = join(join(join(hash, in->type), in->to_type), in->transpose);
+    uint64_t hash = join_hash(join_hash(3, in->kind), (uint64_t)in->what);
+    hash = join_hash(join_hash(join_hash(hash, in->type), in->to_type), in->transpose);
     if (in->kind == INSTRUCTION_MATRIX)
-        return join(join(join(hash, (uint64_t)in->m), (uint64_t)in->k), (uint64_t)in->n);
+        return join_hash(join_hash(join_hash(hash, (uint64_t)in->m), (uint64_t)in->k),
+                         (uint64_t)in->n);
     bool all = in->kind == INSTRUCTION_MOVE || says_all(program, in);
-    return all ? hash : join(hash, (uint64_t)in->line);
+    return all ? hash : join_hash(hash, (uint64_t)in->line);
 }
 
 /* The bytes of a source that make the bytes [low, high) of the destination, of element-wise and
@@ -199,14 +250,14 @@ static uint64_t value_by_element(const struct evaluator *evaluator, const struct
 {
     if (is_plain_move(in))
         return evaluator->scratch[OPERAND_SRC][piece];
-    uint64_t hash = act(evaluator->program, in);
+    uint64_t hash = hash_of_act(evaluator->program, in);
     for (enum operand_role role = OPERAND_SRC; role < OPERAND_ROLES; role++) {
         if (operands[role].pieces == 0)
             continue;
         struct share share = share_of(evaluator, in, piece, operands[role].pieces);
-        hash = join(join(hash, role), (uint64_t)share.phase);
+        hash = join_hash(join_hash(hash, role), (uint64_t)share.phase);
         for (int64_t p = share.first; p < share.last; p++)
-            hash = join(hash, evaluator->scratch[role][p]);
+            hash = join_hash(hash, evaluator->scratch[role][p]);
     }
     return hash;
 }
@@ -217,10 +268,10 @@ static uint64_t value_by_element(const struct evaluator *evaluator, const struct
 static uint64_t value_of_all(const struct evaluator *evaluator, const struct instruction *in,
                              const struct operand operands[OPERAND_ROLES])
 {
-    uint64_t hash = act(evaluator->program, in);
+    uint64_t hash = hash_of_act(evaluator->program, in);
     for (enum operand_role role = OPERAND_SRC; role < OPERAND_ROLES; role++)
         for (int64_t p = 0; p < operands[role].pieces; p++)
-            hash = join(hash, evaluator->scratch[role][p]);
+            hash = join_hash(hash, evaluator->scratch[role][p]);
     return hash;
 }
 
@@ -229,9 +280,9 @@ static void write_piece(struct evaluator *evaluator, int32_t item, const struct 
 {
     uint64_t *hidden = &evaluator->hidden[evaluator->program->items[item].line].written;
     if (operand->region)
-        *place(evaluator, operand, piece) = value ? value : 1;
+        *value_place(evaluator, operand, piece) = value ? value : 1;
     else
-        *hidden = join(*hidden, value);
+        *hidden = join_hash(*hidden, value);
 }
 
 static void write_results(struct evaluator *evaluator, int32_t item,
@@ -246,14 +297,14 @@ static void write_results(struct evaluator *evaluator, int32_t item,
     bool keeps = in->accumulate || (in->kind == INSTRUCTION_SCALAR && in->operand_bytes);
     for (int64_t p = 0; p < dst->pieces; p++) {
         uint64_t value =
-            whole ? join(all, (uint64_t)p) : value_by_element(evaluator, in, operands, p);
+            whole ? join_hash(all, (uint64_t)p) : value_by_element(evaluator, in, operands, p);
         if (keeps)
-            value = join(value, read_piece(evaluator, item, dst, p));
+            value = join_hash(value, read_piece(evaluator, item, dst, p));
         write_piece(evaluator, item, dst, p, value);
     }
 }
 
-static enum status evaluate(struct evaluator *evaluator, const struct event *event)
+static enum status evaluate_event(struct evaluator *evaluator, const struct event *event)
 {
     const struct instruction *in = &evaluator->program->items[event->item];
     struct operand operands[OPERAND_ROLES];
@@ -319,7 +370,7 @@ static enum status evaluate_all(struct evaluator *evaluator, const struct nest *
     while (status == STATUS_OK && event.item >= 0) {
         status = order_next(&order, &event, evaluator->error);
         if (status == STATUS_OK && event.item >= 0)
-            status = evaluate(evaluator, &event);
+            status = evaluate_event(evaluator, &event);
     }
     order_clear(&order);
     return status;
@@ -336,13 +387,14 @@ static void sum_up(const struct evaluator *evaluator, int32_t lines, struct symb
         uint64_t *sum = external ? &symbolic->outside : &symbolic->inside;
         for (int64_t p = 0; p < store->count; p++)
             if (store->values[p] && store->values[p] != first_value(b, store->first + p)) {
-                *sum += join(first_value(b, store->first + p), store->values[p]);
+                *sum += join_hash(first_value(b, store->first + p), store->values[p]);
                 symbolic->leaves |= external;
             }
     }
     for (int32_t line = 0; line < lines; line++)
         if (evaluator->hidden[line].written) {
-            symbolic->outside += join(join(4, (uint64_t)line), evaluator->hidden[line].written);
+            symbolic->outside +=
+                join_hash(join_hash(4, (uint64_t)line), evaluator->hidden[line].written);
             symbolic->leaves = true;
         }
 }

@@ -13,8 +13,7 @@
  * accesses that nothing orders have no values.
  *
  * Values belong to pieces of `grain` bytes, which cut every operand of both programs evenly:
- * compare two programs at the greatest common divisor of
- * their grains (grain.h). */
+ * compare two programs at the greatest common divisor of their grains. */
 #ifndef AUTOTUNE_ANALYSIS_ADVICE_SYMBOLIC_H
 #define AUTOTUNE_ANALYSIS_ADVICE_SYMBOLIC_H
 
@@ -28,6 +27,12 @@ struct symbolic {
     uint64_t inside;  /* buffers of the chip */
     bool leaves;      /* something is written outside */
 };
+
+/* The greatest common divisor; of 0 and a number, that number. */
+int64_t grain_divisor(int64_t a, int64_t b);
+
+/* The greatest number of bytes that divides every address and size of the program; at least 1. */
+int64_t grain_of(const struct program *program);
 
 /* STATUS_TOO_LARGE beyond the limits above or those of check.h. */
 enum status symbolic_evaluate(const struct program *program, int64_t grain,

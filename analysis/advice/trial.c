@@ -1,15 +1,85 @@
 /* The gates stand in find_gate, cheapest first: simulated time, safety, symbolic values. Two
  * programs are compared in pieces that cut the operands of both, so the first one's are taken anew
- * where a change needs finer pieces. What exceeds a limit is refused, not an error. */
+ * where a change needs finer pieces. What exceeds a limit is refused, not an error.
+ *
+ * What oversync finds may go together, so it is all deleted in one change, from the last line on so
+ * that line numbers before it stay true. The search sees only so far into a long program; so it is
+ * repeated until it finds nothing or the trial refuses. */
 #include "analysis/advice/trial.h"
 
-#include "analysis/advice/advice_tidy.h"
-#include "analysis/advice/grain.h"
 #include "analysis/advice/resync.h"
-#include "analysis/advice/safety.h"
+#include "analysis/check/check.h"
+#include "analysis/check/oversync.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* ------------------------------------------------------------------ safety */
+
+/* The first line with an operand that may lie anywhere in a buffer of the chip; 0: none. */
+static int32_t find_unnamed(const struct program *program)
+{
+    for (int32_t i = 0; i < program->count; i++) {
+        const struct instruction *in = &program->items[i];
+        uint32_t named = 0, needed = 0;
+        for (int r = 0; r < in->region_count; r++)
+            named |= 1u << program->regions[in->first_region + r].role;
+        if (in->kind == INSTRUCTION_MATRIX)
+            needed = 1u << OPERAND_A | 1u << OPERAND_B | 1u << OPERAND_DST;
+        else if (in->kind == INSTRUCTION_VECTOR)
+            needed = 1u << OPERAND_DST;
+        else if (in->kind == INSTRUCTION_MOVE) {
+            const struct path *path = &program->hw->paths[in->what];
+            const struct buffer *buffers = program->hw->buffers;
+            needed |= buffers[path->source].capacity_bytes ? 1u << OPERAND_SRC : 0;
+            needed |= buffers[path->destination].capacity_bytes ? 1u << OPERAND_DST : 0;
+        }
+        if (needed & ~named)
+            return in->line;
+    }
+    return 0;
+}
+
+enum status safety_of(const struct program *program, struct safety *safety, struct error *error)
+{
+    struct check check;
+    enum status status = program_check_safety(program, &check, error);
+    *safety = (struct safety){.safe = status == STATUS_OK, .unnamed_line = find_unnamed(program)};
+    if (status != STATUS_OK)
+        return status;
+    for (size_t i = 0; i < check.count; i++) {
+        const struct finding *finding = &check.findings[i];
+        if (finding->kind == FINDING_ALIGNMENT) {
+            safety->misaligned++;
+            continue;
+        }
+        if (safety->safe)
+            memcpy(safety->why, finding->text, sizeof safety->why);
+        safety->safe = false;
+    }
+    check_clear(&check);
+    return STATUS_OK;
+}
+
+/* ------------------------------------------------------------------ trials */
+
+/* Nothing where the program is too long. */
+static enum status find_superfluous(const struct program *program, struct oversync *found,
+                                    struct error *error)
+{
+    enum status status = oversync_find(program, found, error);
+    return status == STATUS_TOO_LARGE ? STATUS_OK : status;
+}
+
+/* Is there none in the program? So it seems, too, where it is too long to be searched. */
+static enum status tidy_is(const struct program *program, bool *tidy, struct error *error)
+{
+    struct oversync found;
+    enum status status = find_superfluous(program, &found, error);
+    *tidy = found.item_count == 0;
+    oversync_clear(&found);
+    return status;
+}
 
 /* Its time, or -1 when it deadlocks. */
 static enum status time_of(struct trial *trial, const struct program *program, int64_t *time_fs,
@@ -178,4 +248,58 @@ enum status trial_moves(struct trial *trial, bool (*first)(struct edit *edit, in
             TRY(try_at(trial, at, second, &taken, error));
     }
     return STATUS_OK;
+}
+
+/* ------------------------------------------------------------------ superfluous synchronisation */
+
+static int from_last(const void *one, const void *other)
+{
+    int32_t a = *(const int32_t *)one, b = *(const int32_t *)other;
+    return (a < b) - (a > b);
+}
+
+/* Takes out all that may go, from the last line on. *taken: something did. */
+static enum status take_out_superfluous(struct trial *trial, enum trial_aim aim, bool *taken,
+                                        struct error *error)
+{
+    struct oversync found;
+    struct edit edit;
+    *taken = false;
+    enum status status = find_superfluous(trial_program(trial), &found, error);
+    if (status != STATUS_OK || found.item_count == 0) {
+        oversync_clear(&found);
+        return status;
+    }
+    qsort(found.items, (size_t)found.item_count, sizeof *found.items, from_last);
+    status = edit_open(&edit, trial_program(trial), error);
+    for (int32_t i = 0; i < found.item_count && status == STATUS_OK; i++)
+        edit_delete(&edit, found.items[i], 1);
+    if (status == STATUS_OK)
+        status = trial_try(trial, &edit, aim, taken, error);
+    edit_close(&edit);
+    oversync_clear(&found);
+    return status;
+}
+
+enum status tidy(struct trial *trial, enum trial_aim aim, struct error *error)
+{
+    enum status status;
+    bool taken;
+    do /* of a program too long to be searched at once, more is found each time */
+        status = take_out_superfluous(trial, aim, &taken, error);
+    while (status == STATUS_OK && taken);
+    return status;
+}
+
+enum status tidy_change(struct trial *trial, struct error *error)
+{
+    bool is_tidy = true;
+    enum status status = tidy(trial, TRIAL_ANY_TIME, error);
+    if (status == STATUS_OK)
+        status = tidy_is(trial_program(trial), &is_tidy, error);
+    if (!is_tidy) {
+        program_clear(&trial->best);
+        trial->best_fs = trial->first_fs;
+    }
+    return status;
 }

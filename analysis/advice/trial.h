@@ -25,6 +25,19 @@ enum {
 
 enum trial_gate { TRIAL_SLOWER, TRIAL_UNSAFE, TRIAL_DIFFERENT, TRIAL_UNPROVEN, TRIAL_GATES };
 
+/* Can a program be changed and compared with what it was? The part of check.h that decides it:
+ * superfluous synchronisation is no fault. */
+struct safety {
+    bool safe;            /* no hazard, double set, unmatched flag, deadlock or overflow */
+    char why[256];        /* it is not: the first reason */
+    size_t misaligned;    /* findings of alignment */
+    int32_t unnamed_line; /* that leaves out an operand in a buffer of the chip, so that nobody
+                             knows where it lies; 0: none */
+};
+
+/* STATUS_TOO_LARGE as program_check. */
+enum status safety_of(const struct program *program, struct safety *safety, struct error *error);
+
 struct trial {
     const struct program *first; /* not owned */
     int cores;
@@ -32,7 +45,7 @@ struct trial {
     int64_t first_fs;     /* time of the first program; -1: it deadlocks */
     bool safe;            /* the first program is; otherwise nothing can be tried */
     char why[256];        /* it is not */
-    bool tidy;            /* nor is there superfluous synchronisation in it (tidy.h) */
+    bool tidy;            /* nor is there superfluous synchronisation in it */
     size_t misaligned;    /* operands of the first program */
     int32_t unnamed_line; /* a line that leaves out an operand in a buffer of the chip, whose
                              place nobody knows; 0: none */
@@ -77,5 +90,13 @@ bool trial_goes_on(const struct trial *trial);
  * finds nothing to do returns false. */
 enum status trial_moves(struct trial *trial, bool (*first)(struct edit *edit, int32_t at),
                         bool (*second)(struct edit *edit, int32_t at), struct error *error);
+
+/* Takes all synchronisation that orders nothing new (oversync.h) out of the program on trial; where
+ * a trial's gates or the limits of the search stand in the way, it stays. */
+enum status tidy(struct trial *trial, enum trial_aim aim, struct error *error);
+
+/* Takes out what a change has left superfluous, at any cost in time. A change that cannot be rid of
+ * it is none: the trial is back at its first program. */
+enum status tidy_change(struct trial *trial, struct error *error);
 
 #endif

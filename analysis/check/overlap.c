@@ -750,7 +750,7 @@ static void look_back(struct overlap *overlap, const struct event *event)
         uint32_t *settled = &overlap->settled[event->pipe][pipe];
         if (overlap->unordered >> pipe & 1) {
             uint32_t after = pair->number > *settled ? pair->number : *settled;
-            int64_t address;
+            int64_t address = 0;
             at_least(&overlap->bounds[pipe], earlier_find(&overlap->earlier, event, pipe, after,
                                                           overlap->watched, pair, &address));
             if (pair->number > after && pair->piece != PAIR_WHOLE)

@@ -1,11 +1,11 @@
 /* The component roofline of Zhou et al. (2025, section 4.1) from the other end: busy times come
  * from the profiler's columns, a component for each unit that has one, and what the work takes at
- * least and at most from the row's counters and shapes. What a profiler's mode leaves out stays a
- * range; where its upper end could still turn the verdict, the row is called open. */
+ * least and at most from the row's counters and shapes, by the peaks of the chip. What a profiler's
+ * mode leaves out stays a range; where its upper end could still turn the verdict, the row is
+ * called open. */
 #include "analysis/profile/analyse.h"
 
 #include "analysis/profile/analyse_counters.h"
-#include "analysis/profile/analyse_peaks.h"
 #include "analysis/profile/analyse_shapes.h"
 #include "analysis/roofline.h"
 
@@ -78,6 +78,105 @@ static void add_components(const struct profile_row *row, struct component_place
             }
     }
     diagnosis->time_ns = known ? 1e3 * longest_us : -1;
+}
+
+/* ------------------------------------------------------------------ peaks */
+
+/* What takes longer at its peak than it was busy was not done in that time. What was counted may do
+ * so by a rounding, and by what two runs differ. */
+#define COUNTED_SLACK 0.03
+
+static struct component *find_misfit(struct diagnosis *diagnosis, double slack, double *least_ns)
+{
+    for (int c = 0; c < diagnosis->component_count; c++) {
+        struct component *component = &diagnosis->components[c];
+        *least_ns = component->ideal_ns >= 0 ? component->ideal_ns : component->least_ns;
+        if (*least_ns >
+            (1 + slack) * (component->busy_ns >= 0 ? component->busy_ns : diagnosis->time_ns))
+            return component;
+    }
+    return NULL;
+}
+
+/* Another chip, or an error in the file: then nothing that the shapes say is to be relied on. */
+static void refuse_shapes(int component_count, struct diagnosis *diagnosis)
+{
+    double least_ns;
+    const struct component *misfit = find_misfit(diagnosis, 0, &least_ns);
+    if (!misfit)
+        return;
+    snprintf(diagnosis->note, sizeof diagnosis->note,
+             "no bytes or operations in the file; shapes do not fit the time: %s at its peak would "
+             "take %.4g us",
+             misfit->name, least_ns / 1e3);
+    diagnosis->component_count = component_count;
+    for (int c = 0; c < component_count; c++)
+        component_set_span(&diagnosis->components[c], 0, INFINITY);
+}
+
+static void clamp_span(double limit_ns, struct component *component)
+{
+    component->ideal_ns = fmin(component->ideal_ns, limit_ns);
+    component->least_ns = fmin(component->least_ns, limit_ns);
+    component->most_ns = fmin(component->most_ns, limit_ns);
+}
+
+/* What was counted of one component says nothing against another's. */
+static void refuse_counted(struct diagnosis *diagnosis)
+{
+    double least_ns;
+    char words[128];
+    for (struct component *misfit;
+         (misfit = find_misfit(diagnosis, COUNTED_SLACK, &least_ns)) != NULL;) {
+        snprintf(words, sizeof words,
+                 "what is counted of %s does not fit the time: at its peak it would take %.4g us",
+                 misfit->name, least_ns / 1e3);
+        diagnosis_note(diagnosis, words);
+        component_set_span(misfit, 0, INFINITY);
+    }
+    for (int c = 0; c < diagnosis->component_count; c++) {
+        struct component *component = &diagnosis->components[c];
+        clamp_span(component->busy_ns >= 0 ? component->busy_ns : diagnosis->time_ns, component);
+    }
+}
+
+static void note_chip(const struct profile_row *row, struct diagnosis *diagnosis)
+{
+    diagnosis_note(diagnosis, counters_have_bytes(row)
+                                  ? "how much the bytes are of what could move follows with --hw"
+                              : counters_any(row)      ? ""
+                              : shapes_are_matmul(row) ? "Cube's follow from the shapes with --hw"
+                              : shapes_are_elementwise(row)
+                                  ? "they follow from the shapes with --hw"
+                                  : "");
+}
+
+/* Fills ideal_ns, or least_ns and most_ns, of the components, which have busy_ns, and adds those of
+ * buses: first by what was counted, then, of what was not, by the shapes. Notes what is known, and
+ * why not more. hw NULL: no chip is known, and nothing but what is counted as a share of the time.
+ */
+static void add_peaks(const struct profile_row *row, const struct hardware *hw,
+                      const struct component_places *places, struct diagnosis *diagnosis)
+{
+    bool counted = counters_any(row), bytes = counters_have_bytes(row);
+    int count = diagnosis->component_count;
+    struct peaks peaks;
+    if (!counted && (!hw || !(shapes_are_matmul(row) || shapes_are_elementwise(row))))
+        diagnosis_note(diagnosis, "no bytes or operations in the file");
+    if (!hw)
+        note_chip(row, diagnosis);
+    else {
+        traffic_begin(row, hw, places, diagnosis, &peaks);
+        bytes = bytes && counters_add_bytes(&peaks);
+        shapes_add(&peaks, bytes, counted);
+        traffic_close(&peaks);
+        counters_add_vector(&peaks);
+    }
+    counters_add_cube(row, places, diagnosis);
+    if (counted)
+        refuse_counted(diagnosis);
+    else
+        refuse_shapes(count, diagnosis);
 }
 
 /* ------------------------------------------------------------------ verdict */
@@ -207,7 +306,7 @@ int analyse_row(const struct profile_row *row, const struct analyse_options *how
         return without_cores("its task type runs on no AI core, so its times of AI cores are not "
                              "used",
                              diagnosis);
-    peaks_of_row(row, how->hw, &places, diagnosis);
+    add_peaks(row, how->hw, &places, diagnosis);
     diagnose(diagnosis, &how->thresholds);
     note_counters(row, &places, diagnosis);
     int open = find_open(diagnosis, &how->thresholds);

@@ -7,7 +7,7 @@
  *   }
  *
  * Active ratios are of the cores' time, as the profilers' own: of the larger one where a kernel
- * runs on both kinds of cores. What neither counters nor shapes give (analyse_peaks.h) stays
+ * runs on both kinds of cores. What neither counters nor shapes give (analyse_counters.h, analyse_shapes.h) stays
  * negative, and a verdict that more knowledge could turn is said to be open.
  * docs/profiles.md. */
 #ifndef AUTOTUNE_ANALYSIS_PROFILE_ANALYSE_H

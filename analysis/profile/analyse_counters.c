@@ -4,7 +4,6 @@
 #include "analysis/profile/analyse_counters.h"
 
 #include "analysis/profile/analyse_shapes.h"
-#include "analysis/profile/analyse_tensors.h"
 #include "analysis/roofline.h"
 
 #include <math.h>
