@@ -63,15 +63,13 @@ static const char *saved_text(const struct trial *trial, int64_t time_fs, char t
 }
 
 /* Of strategies that were tried: what came of it. */
-static void condition_tried(struct trial *trial, const struct diagnosis *diagnosis,
-                            char text[ADVICE_CONDITION_SIZE])
+static void condition_tried(struct trial *trial, char text[ADVICE_CONDITION_SIZE])
 {
-    (void)diagnosis;
-    if (trial->unnamed_line) {
+    if (trial->safety.unnamed_line) {
         snprintf(text, ADVICE_CONDITION_SIZE,
                  "not tried: line %d leaves out where an operand lies, so nobody can tell what may "
                  "change place with it",
-                 trial->unnamed_line);
+                 trial->safety.unnamed_line);
         return;
     }
     if (trial->tries == 0) {
@@ -119,11 +117,9 @@ static int64_t stored_bytes(const struct trial *trial)
     return bytes;
 }
 
-static void condition_op(struct trial *trial, const struct diagnosis *diagnosis,
-                         char text[ADVICE_CONDITION_SIZE])
+static void condition_op(struct trial *trial, char text[ADVICE_CONDITION_SIZE])
 {
     char bytes[TEXT_SIZE], time[TEXT_SIZE];
-    (void)diagnosis;
     int64_t time_fs = time_changed(trial, drop_store, 0);
     if (time_fs < 0)
         snprintf(text, ADVICE_CONDITION_SIZE, "does not apply: nothing leaves the chip");
@@ -159,14 +155,12 @@ static int faster_path(const struct hardware *hw, int path)
     return best;
 }
 
-static void condition_tt(struct trial *trial, const struct diagnosis *diagnosis,
-                         char text[ADVICE_CONDITION_SIZE])
+static void condition_tt(struct trial *trial, char text[ADVICE_CONDITION_SIZE])
 {
     const struct hardware *hw = trial->first->hw;
     struct work_total totals[HARDWARE_MAX_PRICES];
     struct error error;
     int most = -1;
-    (void)diagnosis;
     if (work_totals(trial->first, totals, &error) == STATUS_OK)
         for (int p = 0; p < hw->path_count; p++)
             if (totals[hw->paths[p].price].units > 0 && faster_path(hw, p) >= 0 &&
@@ -197,14 +191,12 @@ static enum change drop_work(const struct hardware *hw, struct edit_line *line, 
     return vector || line->in.kind == INSTRUCTION_MATRIX ? DROP : KEEP;
 }
 
-static void condition_ea(struct trial *trial, const struct diagnosis *diagnosis,
-                         char text[ADVICE_CONDITION_SIZE])
+static void condition_ea(struct trial *trial, char text[ADVICE_CONDITION_SIZE])
 {
     const struct hardware *hw = trial->first->hw;
     char all[TEXT_SIZE], one[TEXT_SIZE];
     double most_ns = -1;
     int operation = -1;
-    (void)diagnosis;
     for (int o = 0; o < hw->operation_count; o++) {
         int64_t time_fs =
             hw->operations[o].class == OPERATION_VECTOR ? time_changed(trial, drop_work, o) : -1;
@@ -249,13 +241,11 @@ static int product_type(const struct program *program)
     return -1;
 }
 
-static void condition_lc(struct trial *trial, const struct diagnosis *diagnosis,
-                         char text[ADVICE_CONDITION_SIZE])
+static void condition_lc(struct trial *trial, char text[ADVICE_CONDITION_SIZE])
 {
     const struct hardware *hw = trial->first->hw;
     int type = product_type(trial->first), best = -1;
     char time[TEXT_SIZE];
-    (void)diagnosis;
     for (int t = 0; t < hw->matrix_type_count && type >= 0; t++) {
         int other = hw->matrix_types[t].type;
         if (hardware_matrix_peak(hw, (enum dtype)other) >
@@ -283,13 +273,11 @@ static enum change drop_vector(const struct hardware *hw, struct edit_line *line
     return line->in.kind == INSTRUCTION_VECTOR ? drop_work(hw, line, choice) : KEEP;
 }
 
-static void condition_ct(struct trial *trial, const struct diagnosis *diagnosis,
-                         char text[ADVICE_CONDITION_SIZE])
+static void condition_ct(struct trial *trial, char text[ADVICE_CONDITION_SIZE])
 {
     const struct hardware *hw = trial->first->hw;
     int64_t time_fs = time_changed(trial, drop_vector, -1);
     char time[TEXT_SIZE];
-    (void)diagnosis;
     if (hw->matrix_pipe < 0 || time_fs < 0)
         snprintf(text, ADVICE_CONDITION_SIZE, "does not apply: %s",
                  time_fs < 0 ? "the vector unit has nothing to do" : "no matrix unit");
@@ -350,12 +338,11 @@ static int by_time_saved(const void *one, const void *other)
 }
 
 static enum status try_strategy(struct trial *trial, const struct advice_strategy *strategy,
-                                const struct diagnosis *diagnosis, struct advice *advice,
-                                struct error *error)
+                                struct advice *advice, struct error *error)
 {
     *advice = (struct advice){.strategy = strategy, .time_fs = trial->first_fs};
     trial_begin(trial);
-    if (strategy->apply && (strategy->apply == advice_rus || !trial->unnamed_line))
+    if (strategy->apply && (strategy->apply == advice_rus || !trial->safety.unnamed_line))
         TRY(strategy->apply(trial, error));
     int64_t untidy_fs = trial->best_fs;
     if (trial->tidy && trial->best.hw)
@@ -368,7 +355,7 @@ static enum status try_strategy(struct trial *trial, const struct advice_strateg
         trial->best = (struct program){0};
     }
     if (!advice->applies)
-        strategy->condition(trial, diagnosis, advice->condition);
+        strategy->condition(trial, advice->condition);
     return STATUS_OK;
 }
 
@@ -391,16 +378,15 @@ enum status advise(const struct program *program, int cores, const struct advice
     enum status status = trial_open(&trial, program, cores, error);
     if (status != STATUS_OK)
         return status;
-    advices->safe = trial.safe;
-    memcpy(advices->why, trial.why, sizeof trial.why);
+    advices->safe = trial.safety.safe;
+    memcpy(advices->why, trial.safety.why, sizeof trial.safety.why);
     advices->time_fs = trial.first_fs;
-    if (trial.safe)
+    if (trial.safety.safe)
         status = diagnose_first(&trial, &advices->diagnosis, error);
     const struct advice_strategy *strategy = advice_strategies;
-    for (; trial.safe && strategy->name && status == STATUS_OK; strategy++)
+    for (; trial.safety.safe && strategy->name && status == STATUS_OK; strategy++)
         if (!only || strategy == only)
-            status = try_strategy(&trial, strategy, &advices->diagnosis,
-                                  &advices->items[advices->count++], error);
+            status = try_strategy(&trial, strategy, &advices->items[advices->count++], error);
     qsort(advices->items, (size_t)advices->count, sizeof *advices->items, by_time_saved);
     trial_close(&trial);
     if (status != STATUS_OK)

@@ -26,9 +26,8 @@ struct advice_strategy {
     /* Makes the program that is on trial faster, if it can; NULL: a program cannot express it. */
     enum status (*apply)(struct trial *trial, struct error *error);
 
-    /* When it helps, or why it does not here; `diagnosis` is the first program's. */
-    void (*condition)(struct trial *trial, const struct diagnosis *diagnosis,
-                      char text[ADVICE_CONDITION_SIZE]);
+    /* When it helps, or why it does not here. */
+    void (*condition)(struct trial *trial, char text[ADVICE_CONDITION_SIZE]);
 };
 
 /* Those that programs can express. */
@@ -66,7 +65,7 @@ struct advices {
 
 /* Tries every strategy on a closed program, or `only` one; those against the verdict and the others
  * alike, since what is hidden behind a bottleneck may be the next one. The caller owns *advices.
- * STATUS_TOO_LARGE beyond the limits of analysis/check/check.h, edit.h and symbolic.h. */
+ * STATUS_TOO_LARGE beyond the limits of analysis/check/check.h, edit.h and trial.h. */
 enum status advise(const struct program *program, int cores, const struct advice_strategy *only,
                    struct advices *advices, struct error *error);
 

@@ -6,6 +6,8 @@
 #include "analysis/advice/alias.h"
 #include "analysis/advice/resync.h"
 
+#include <string.h>
+
 /* ------------------------------------------------------------------ RUS */
 
 /* RUS, remove unnecessary synchronisation: barriers and flags that order nothing new go
@@ -21,7 +23,7 @@ enum status advice_rus(struct trial *trial, struct error *error)
     struct edit edit;
     bool taken = false;
     enum status status = tidy(trial, TRIAL_NOT_SLOWER, error);
-    if (status != STATUS_OK || trial->unnamed_line)
+    if (status != STATUS_OK || trial->safety.unnamed_line)
         return status;
     status = edit_open(&edit, trial_program(trial), error);
     if (status == STATUS_OK && resync(&edit))
@@ -101,12 +103,23 @@ static int32_t earliest_place(const struct edit *edit, const struct group *group
     return to;
 }
 
+/* Takes `count` lines from `from` and puts them before line `to` (<= from), in their order. */
+static void move_lines(struct edit *edit, int32_t from, int32_t count, int32_t to)
+{
+    for (int32_t moved = 0; moved < count; moved++) {
+        struct edit_line line = edit->lines[from + moved];
+        memmove(&edit->lines[to + moved + 1], &edit->lines[to + moved],
+                (size_t)(from - to) * sizeof *edit->lines);
+        edit->lines[to + moved] = line;
+    }
+}
+
 static bool bring_forward(struct edit *edit, int32_t at, bool with_flags)
 {
     struct group group = find_group(edit, at, with_flags);
     int32_t to = earliest_place(edit, &group);
     if (to < group.first)
-        edit_move(edit, group.first, group.count, to);
+        move_lines(edit, group.first, group.count, to);
     return to < group.first;
 }
 
