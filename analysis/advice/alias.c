@@ -82,7 +82,7 @@ static bool may_meet(const struct edit *edit, int32_t x, const struct region *rx
     return apart.far || (apart.low < x_length && apart.high > -y_length);
 }
 
-static bool lines_conflict(const struct edit *edit, int32_t x, int32_t y, int depth, bool carried)
+bool alias_conflicts(const struct edit *edit, int32_t x, int32_t y, int depth, bool carried)
 {
     const struct edit_line *one = &edit->lines[x], *other = &edit->lines[y];
     for (int a = 0; a < one->in.region_count; a++)
@@ -94,16 +94,6 @@ static bool lines_conflict(const struct edit *edit, int32_t x, int32_t y, int de
                 return true;
         }
     return false;
-}
-
-bool alias_within(const struct edit *edit, int32_t x, int32_t y, int depth)
-{
-    return lines_conflict(edit, x, y, depth, false);
-}
-
-bool alias_carried(const struct edit *edit, int32_t x, int32_t y, int depth)
-{
-    return lines_conflict(edit, x, y, depth, true);
 }
 
 bool alias_range(const struct edit *edit, int32_t at, const struct region *region, int64_t *low,

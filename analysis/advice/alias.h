@@ -8,11 +8,9 @@
 #include "analysis/advice/edit.h"
 
 /* Do lines `x` and `y` touch the same bytes, one of them writing, when the `depth` loops around
- * both of them are in the same iteration? */
-bool alias_within(const struct edit *edit, int32_t x, int32_t y, int depth);
-
-/* The same when the innermost of these loops is `x` at some iteration and `y` at a later one. */
-bool alias_carried(const struct edit *edit, int32_t x, int32_t y, int depth);
+ * both of them are in the same iteration; or, carried, when the innermost of these loops is `x` at
+ * some iteration and `y` at a later one? */
+bool alias_conflicts(const struct edit *edit, int32_t x, int32_t y, int depth, bool carried);
 
 /* The bytes [low, high) that an operand of line `at` touches over all iterations. False when they
  * do not fit in 64 bits. */

@@ -299,8 +299,7 @@ static bool nodes_conflict(const struct block *block, const struct node *from,
             if (!is_in(block, to, y) ||
                 (same && resync->next[(size_t)x * (size_t)resync->edit->count + (size_t)y]))
                 continue;
-            if (carried ? alias_carried(resync->edit, x, y, block->depth)
-                        : alias_within(resync->edit, x, y, block->depth))
+            if (alias_conflicts(resync->edit, x, y, block->depth, carried))
                 return true;
         }
     return false;

@@ -165,9 +165,7 @@ static int by_rank(const void *a, const void *b)
     return 0;
 }
 
-/* Sorts, and moves the findings into *check. */
-static enum status findings_take(struct findings *findings, struct check *check,
-                                 struct error *error)
+enum status findings_take(struct findings *findings, struct check *check, struct error *error)
 {
     if (findings->no_memory)
         return error_memory(error);

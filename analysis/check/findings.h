@@ -1,5 +1,5 @@
-/* Collects findings: each (kind, lines) once, at most CHECK_MAX_FINDINGS of a kind. Zero a struct
- * findings, add, then findings_clear. */
+/* Collects findings: each (kind, lines) once, at most CHECK_MAX_FINDINGS of a kind, sorted at the
+ * end. Zero a struct findings, add, then hand them over with findings_take. */
 #ifndef AUTOTUNE_ANALYSIS_CHECK_FINDINGS_H
 #define AUTOTUNE_ANALYSIS_CHECK_FINDINGS_H
 
@@ -17,9 +17,12 @@ struct findings {
 };
 
 /* A new finding whose text is still empty, or NULL when there is nothing to write: it is known
- * already, too many were found, or memory ran out (no_memory). Lines in any order. */
+ * already, too many were found, or memory ran out (seen by findings_take). Lines in any order. */
 struct finding *findings_add(struct findings *findings, enum finding_kind kind,
                              const int32_t *lines, int line_count);
+
+/* Sorts, and moves the findings into *check. */
+enum status findings_take(struct findings *findings, struct check *check, struct error *error);
 
 void findings_clear(struct findings *findings);
 

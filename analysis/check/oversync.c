@@ -425,7 +425,7 @@ static enum status collect_units(struct search *search, struct oversync *found, 
     }
     memset(unit_of, -1, ((size_t)count + 1) * sizeof *unit_of);
     for (int32_t i = 0; i < count; i++) {
-        int32_t group = record_group(search->record, i);
+        int32_t group = search->record->group[i];
         if (!is_searched(search, i) || !search->removed[group])
             continue;
         if (unit_of[group] < 0)
@@ -438,7 +438,7 @@ static enum status collect_units(struct search *search, struct oversync *found, 
     for (int32_t u = 0; u < found->unit_count; u++)
         found->units[u].count = 0;
     for (int32_t i = 0; i < count; i++) {
-        int32_t group = record_group(search->record, i);
+        int32_t group = search->record->group[i];
         if (!is_searched(search, i) || !search->removed[group])
             continue;
         struct oversync_unit *unit = &found->units[unit_of[group]];
