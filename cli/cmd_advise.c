@@ -1,7 +1,7 @@
 /* `autotune advise`. One loop serves --chain and --apply: ask what helps the program as it is now,
  * take the best, or the one that was named, and ask again about what it made. Before the best is
- * taken, one look ahead tells whether another one opens the way for more (look.h). */
-#include "analysis/advice/look.h"
+ * taken, one look ahead tells whether another one opens the way for more (look_ahead). */
+#include "analysis/advice/advice.h"
 #include "cli/advise_answer.h"
 #include "cli/answer.h"
 #include "cli/commands.h"

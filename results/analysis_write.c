@@ -4,7 +4,6 @@
 #include "results/analysis_write.h"
 
 #include "analysis/advice/advice.h"
-#include "analysis/profile/analyse_counters.h"
 #include "analysis/roofline.h"
 #include "core/utf8.h"
 #include "formats/csv.h"

@@ -2,8 +2,14 @@
  * and greatest value at the ends of each loop's range: Banerjee's inequalities (1988). They can
  * meet only where that range comes within an operand's length of 0. A later iteration of the
  * innermost common loop is index + delta with delta of at least 1. An overflow counts as a
- * meeting. */
+ * meeting.
+ *
+ * Stretches of bytes are sorted by address and merged where they overlap, in one sweep; room is the
+ * first gap between them that is large enough (first fit). What an operand touches is taken over
+ * all iterations of the loops around it. */
 #include "analysis/advice/alias.h"
+
+#include <stdlib.h>
 
 /* Addresses are at most this far apart where they are looked at; beyond, anything may meet. */
 #define FAR (1LL << 60)
@@ -76,7 +82,7 @@ static bool may_meet(const struct edit *edit, int32_t x, const struct region *rx
     return apart.far || (apart.low < x_length && apart.high > -y_length);
 }
 
-static bool conflict(const struct edit *edit, int32_t x, int32_t y, int depth, bool carried)
+bool alias_conflicts(const struct edit *edit, int32_t x, int32_t y, int depth, bool carried)
 {
     const struct edit_line *one = &edit->lines[x], *other = &edit->lines[y];
     for (int a = 0; a < one->in.region_count; a++)
@@ -88,16 +94,6 @@ static bool conflict(const struct edit *edit, int32_t x, int32_t y, int depth, b
                 return true;
         }
     return false;
-}
-
-bool alias_within(const struct edit *edit, int32_t x, int32_t y, int depth)
-{
-    return conflict(edit, x, y, depth, false);
-}
-
-bool alias_carried(const struct edit *edit, int32_t x, int32_t y, int depth)
-{
-    return conflict(edit, x, y, depth, true);
 }
 
 bool alias_range(const struct edit *edit, int32_t at, const struct region *region, int64_t *low,
@@ -112,4 +108,130 @@ bool alias_range(const struct edit *edit, int32_t at, const struct region *regio
     *low = span.low;
     *high = span.high + length_of(region, &span.far);
     return !span.far;
+}
+
+static int by_address(const void *one, const void *other)
+{
+    const struct tenant *a = one, *b = other;
+    if (a->buffer != b->buffer)
+        return a->buffer < b->buffer ? -1 : 1;
+    return a->low < b->low ? -1 : a->low > b->low;
+}
+
+/* Every operand's stretch by itself; NULL without memory. *count is how many. */
+static struct tenant *list_tenants(const struct edit *edit, int32_t first, int32_t last,
+                                   int32_t *count)
+{
+    struct tenant *all = malloc(((size_t)(last - first) * OPERAND_ROLES + 1) * sizeof *all);
+    *count = 0;
+    for (int32_t i = first; all && i < last; i++)
+        for (int r = 0; r < edit->lines[i].in.region_count; r++) {
+            const struct region *region = &edit->lines[i].regions[r];
+            struct tenant *t = &all[*count];
+            t->buffer = region->buffer;
+            if (edit->hw->buffers[region->buffer].capacity_bytes > 0 && region->bytes > 0 &&
+                alias_range(edit, i, region, &t->low, &t->high))
+                ++*count;
+        }
+    if (all)
+        qsort(all, (size_t)*count, sizeof *all, by_address);
+    return all;
+}
+
+/* Joins those that overlap; how many are left. */
+static int32_t join_overlapping(struct tenant *all, int32_t count)
+{
+    int32_t kept = 0;
+    for (int32_t i = 0; i < count; i++) {
+        struct tenant *before = kept ? &all[kept - 1] : NULL;
+        if (before && before->buffer == all[i].buffer && all[i].low < before->high)
+            before->high = all[i].high > before->high ? all[i].high : before->high;
+        else
+            all[kept++] = all[i];
+    }
+    return kept;
+}
+
+int tenants_of(const struct edit *edit, int32_t first, int32_t last,
+               struct tenant tenants[TENANT_MAX])
+{
+    int32_t count;
+    struct tenant *all = list_tenants(edit, first, last, &count);
+    if (!all)
+        return -1;
+    count = join_overlapping(all, count);
+    for (int32_t i = 0; i < count && count <= TENANT_MAX; i++)
+        tenants[i] = all[i];
+    free(all);
+    return count <= TENANT_MAX ? (int)count : -1;
+}
+
+bool tenant_has(const struct edit *edit, int32_t at, const struct region *region,
+                const struct tenant *tenant)
+{
+    int64_t low, high;
+    return region->buffer == tenant->buffer && region->bytes > 0 &&
+           alias_range(edit, at, region, &low, &high) && low < tenant->high && high > tenant->low;
+}
+
+bool tenant_turns(const struct edit *edit, int32_t first, int32_t count,
+                  const struct tenant *tenant)
+{
+    int depth = edit_depth(edit, first) - 1;
+    bool written = false;
+    for (int32_t i = first; i < first + count; i++)
+        for (int r = 0; r < edit->lines[i].in.region_count; r++) {
+            const struct region *region = &edit->lines[i].regions[r];
+            if (!tenant_has(edit, i, region, tenant))
+                continue;
+            if (region->loop_stride_bytes[depth] ||
+                (!written && instruction_reads(&edit->lines[i].in, region->role)))
+                return false;
+            written |= instruction_writes(&edit->lines[i].in, region->role);
+        }
+    return written;
+}
+
+static int64_t align_up(int64_t value, int64_t to)
+{
+    return (value + to - 1) / to * to;
+}
+
+/* The first gap between what the whole program uses. */
+static int64_t first_gap(const struct tenant *all, int32_t count, int64_t capacity, int buffer,
+                         int64_t bytes, int64_t align)
+{
+    int64_t at = 0;
+    for (int32_t i = 0; i < count; i++) {
+        if (all[i].buffer != buffer)
+            continue;
+        if (all[i].low - at >= bytes)
+            break;
+        at = align_up(all[i].high > at ? all[i].high : at, align);
+    }
+    return capacity - at >= bytes ? at : -1;
+}
+
+int64_t tenant_room(const struct edit *edit, const struct tenant *tenant, int64_t bytes)
+{
+    /* 32 bytes are what buffers of this family ask for where a description does not say. */
+    int64_t align = edit->hw->buffers[tenant->buffer].alignment_bytes;
+    int64_t capacity = edit->hw->buffers[tenant->buffer].capacity_bytes, found;
+    int32_t count;
+    struct tenant *all = list_tenants(edit, 0, edit->count, &count);
+    if (!all)
+        return -1;
+    count = join_overlapping(all, count);
+    found = first_gap(all, count, capacity, tenant->buffer, bytes, align > 32 ? align : 32);
+    free(all);
+    return found;
+}
+
+void tenant_shift(struct edit *edit, int32_t first, int32_t last, const struct tenant *tenant,
+                  int64_t by_bytes)
+{
+    for (int32_t i = first; i < last; i++)
+        for (int r = 0; r < edit->lines[i].in.region_count; r++)
+            if (tenant_has(edit, i, &edit->lines[i].regions[r], tenant))
+                edit->lines[i].regions[r].offset_bytes += by_bytes;
 }

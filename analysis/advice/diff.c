@@ -1,15 +1,162 @@
-/* The instructions of both programs are paired by their printed lines (align.h), which leaves
- * comments and spelling out of the comparison. Then the source is walked line by line, as in a
- * merge: lines of paired instructions, and those without any, are taken as they stand, lines of
- * unpaired ones go, and new ones are put in behind those that go in their place, written with the
- * indentation that the source has at that depth. */
+/* The instructions of both programs are paired by their printed lines, which leaves comments and
+ * spelling out of the comparison: the longest common subsequence, by the table of Wagner and
+ * Fischer (1974). What both texts begin and end with is paired first, so that the table, whose
+ * cells are the product of what is left, has most often few; where it would still be too large,
+ * lines are paired by origin as long as they ascend.
+ *
+ * Then the source is walked line by line, as in a merge: lines of paired instructions, and those
+ * without any, are taken as they stand, lines of unpaired ones go, and new ones are put in behind
+ * those that go in their place, written with the indentation that the source has at that depth.
+ *
+ * The unified form is what GNU diff -u writes and patch reads: hunks of changes that lie closer
+ * together than their context. */
 #include "analysis/advice/diff.h"
-
-#include "analysis/advice/align.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ------------------------------------------------------------------ which instructions are the
+ * same */
+
+/* A program as it is printed: line i is instruction i, with its indentation. */
+struct align_text {
+    char *bytes; /* owned: align_text_clear */
+    char **lines;
+    int32_t count;
+};
+
+#define MAX_PAIRS 16000000LL
+
+static enum status align_print(const struct program *program, struct align_text *text,
+                               struct error *error)
+{
+    size_t size;
+    *text = (struct align_text){.count = program->count};
+    FILE *out = open_memstream(&text->bytes, &size);
+    text->lines = calloc((size_t)program->count + 1, sizeof *text->lines);
+    enum status status = out && text->lines ? program_print(program, out, error) : STATUS_OK;
+    if (!out || !text->lines || fclose(out))
+        return error_memory(error);
+    char *next = text->bytes;
+    for (int32_t i = 0; i < text->count && status == STATUS_OK; i++) {
+        text->lines[i] = next;
+        next = strchr(next, '\n');
+        *next++ = 0;
+    }
+    return status;
+}
+
+static void align_text_clear(struct align_text *text)
+{
+    free(text->bytes);
+    free(text->lines);
+    *text = (struct align_text){0};
+}
+
+/* The lines of both texts between what both begin and what both end with. */
+struct middle {
+    char **before, **after;
+    int32_t before_count, after_count;
+    uint16_t *common; /* (before_count + 1) × (after_count + 1): lines in common from there on */
+};
+
+static bool are_alike(const struct middle *middle, int32_t i, int32_t j)
+{
+    return strcmp(middle->before[i], middle->after[j]) == 0;
+}
+
+static uint16_t *common_from(const struct middle *middle, int32_t i, int32_t j)
+{
+    return &middle->common[(size_t)i * (size_t)(middle->after_count + 1) + (size_t)j];
+}
+
+/* The longest common subsequence of every two ends, by its recurrence. */
+static void find_common(const struct middle *middle)
+{
+    for (int32_t i = middle->before_count - 1; i >= 0; i--)
+        for (int32_t j = middle->after_count - 1; j >= 0; j--) {
+            uint16_t skip_old = *common_from(middle, i + 1, j);
+            uint16_t skip_new = *common_from(middle, i, j + 1);
+            uint16_t best = skip_old > skip_new ? skip_old : skip_new;
+            if (are_alike(middle, i, j))
+                best = (uint16_t)(*common_from(middle, i + 1, j + 1) + 1);
+            *common_from(middle, i, j) = best;
+        }
+}
+
+/* Old line 0 of the middle is line `first` of its text. */
+static void pair_lines(const struct middle *middle, int32_t first, int32_t *partners)
+{
+    for (int32_t i = 0, j = 0; i < middle->before_count && j < middle->after_count;) {
+        if (are_alike(middle, i, j))
+            partners[j++] = first + i++;
+        else if (*common_from(middle, i + 1, j) > *common_from(middle, i, j + 1))
+            i++;
+        else
+            j++;
+    }
+}
+
+static bool is_small(const struct middle *middle)
+{
+    int64_t pairs = (int64_t)(middle->before_count + 1) * (middle->after_count + 1);
+    return pairs <= MAX_PAIRS && middle->before_count < UINT16_MAX &&
+           middle->after_count < UINT16_MAX;
+}
+
+/* Each line with what it was made of, as long as both ascend. */
+static void pair_origins(const struct middle *middle, int32_t first, const int32_t *origins,
+                         int32_t *partners)
+{
+    for (int32_t j = 0, next = 0; j < middle->after_count; j++) {
+        int32_t i = origins[j] - first;
+        if (i < next || i >= middle->before_count || !are_alike(middle, i, j))
+            continue;
+        partners[j] = origins[j];
+        next = i + 1;
+    }
+}
+
+static enum status pair_most(struct middle *middle, int32_t first, int32_t *partners,
+                             struct error *error)
+{
+    size_t rows = (size_t)middle->before_count + 1, columns = (size_t)middle->after_count + 1;
+    middle->common = calloc(rows * columns, sizeof *middle->common);
+    if (!middle->common)
+        return error_memory(error);
+    find_common(middle);
+    pair_lines(middle, first, partners);
+    free(middle->common);
+    return STATUS_OK;
+}
+
+/* partners[j]: the line of `before` that line j of `after` is, or -1; ascending, and as many as
+ * there can be. Beyond MAX_PAIRS a line is only what it was made of: origins[j], or -1. Both arrays
+ * have after->count elements. */
+static enum status pair_instructions(const struct align_text *before,
+                                     const struct align_text *after, const int32_t *origins,
+                                     int32_t *partners, struct error *error)
+{
+    int32_t olds = before->count, news = after->count, first = 0;
+    for (int32_t j = 0; j < news; j++)
+        partners[j] = -1;
+    for (; first < olds && first < news && strcmp(before->lines[first], after->lines[first]) == 0;
+         first++)
+        partners[first] = first;
+    for (; olds > first && news > first &&
+           strcmp(before->lines[olds - 1], after->lines[news - 1]) == 0;
+         olds--, news--)
+        partners[news - 1] = olds - 1;
+    struct middle middle = {before->lines + first, after->lines + first, olds - first, news - first,
+                            NULL};
+    if (is_small(&middle))
+        return pair_most(&middle, first, partners + first, error);
+    pair_origins(&middle, first, origins + first, partners + first);
+    return STATUS_OK;
+}
+
+/* ------------------------------------------------------------------ new text */
 
 struct piece {
     const char *text;
@@ -19,7 +166,7 @@ struct piece {
 struct making {
     const struct program *before, *after;
     struct align_text old_text, new_text; /* as printed */
-    int32_t *origins, *partners;          /* of each new line: align.h */
+    int32_t *origins, *partners;          /* of each new line: pair_instructions */
     size_t line_count;
     struct piece *lines;                         /* of the source, without newlines */
     bool unended;                                /* its last line */
@@ -32,7 +179,7 @@ struct making {
     int32_t passed;        /* instructions in them */
 };
 
-static size_t blanks(struct piece piece)
+static size_t count_blanks(struct piece piece)
 {
     size_t count = 0;
     while (count < piece.length && (piece.text[count] == ' ' || piece.text[count] == '\t'))
@@ -76,7 +223,7 @@ static void find_indents(struct making *making)
         depth -= making->before->items[i].kind == INSTRUCTION_END;
         const struct piece *line = source_line(making, i);
         if (!making->indents[depth].text)
-            making->indents[depth] = (struct piece){line->text, blanks(*line)};
+            making->indents[depth] = (struct piece){line->text, count_blanks(*line)};
         depth += making->before->items[i].kind == INSTRUCTION_LOOP;
     }
 }
@@ -118,7 +265,7 @@ static void make_line(struct making *making, int32_t j, int depth)
     struct piece content = {text, strlen(text)};
     if (origin >= 0 && strcmp(unindented(making->old_text.lines[origin]), text) == 0) {
         struct piece line = *source_line(making, origin);
-        content = (struct piece){line.text + blanks(line), line.length - blanks(line)};
+        content = (struct piece){line.text + count_blanks(line), line.length - count_blanks(line)};
         if (content.text[content.length - 1] == '\r')
             content.length--;
     }
@@ -224,8 +371,8 @@ static void end_line(struct diff *diff)
         }
 }
 
-static enum status make(struct making *making, const struct program_source *source,
-                        struct error *error)
+static enum status make_diff(struct making *making, const struct program_source *source,
+                             struct error *error)
 {
     TRY(cut_lines(making, source, error));
     TRY(align_print(making->before, &making->old_text, error));
@@ -238,7 +385,8 @@ static enum status make(struct making *making, const struct program_source *sour
         return error_memory(error);
     for (int32_t j = 0; j < making->after->count; j++)
         making->origins[j] = find_origin(making, making->after->items[j].line);
-    TRY(align(&making->old_text, &making->new_text, making->origins, making->partners, error));
+    TRY(pair_instructions(&making->old_text, &making->new_text, making->origins, making->partners,
+                          error));
     find_indents(making);
     return make_lines(making, error);
 }
@@ -248,7 +396,7 @@ enum status diff_programs(const struct program_source *source, const struct prog
 {
     struct making making = {.before = before, .after = after, .diff = diff};
     *diff = (struct diff){0};
-    enum status status = make(&making, source, error);
+    enum status status = make_diff(&making, source, error);
     if (status == STATUS_OK) {
         making.next_made = diff->made;
         join_texts(&making);
@@ -283,5 +431,110 @@ enum status diff_write_text(const struct diff *diff, FILE *out, struct error *er
     }
     if (ferror(out) || fflush(out))
         return error_set(error, STATUS_IO, "cannot write the program: %s", strerror(errno));
+    return STATUS_OK;
+}
+
+/* ------------------------------------------------------------------ unified */
+
+enum { CONTEXT = 3 };
+
+/* Lines [first, end) of a diff, and where they begin in both texts, counted from 1. */
+struct hunk {
+    size_t first, end;
+    size_t before_line, after_line;
+};
+
+static bool differs(const struct diff *diff, size_t i)
+{
+    return diff->lines[i].side != DIFF_BOTH;
+}
+
+static size_t count_lines(const struct diff *diff, size_t first, size_t end, enum diff_side side)
+{
+    size_t count = 0;
+    for (size_t i = first; i < end; i++)
+        count += diff->lines[i].side == DIFF_BOTH || diff->lines[i].side == (char)side;
+    return count;
+}
+
+/* The next hunk behind *hunk; false when there is none. */
+static bool next_hunk(const struct diff *diff, struct hunk *hunk)
+{
+    size_t from = hunk->end, change = from;
+    while (change < diff->count && !differs(diff, change))
+        change++;
+    if (change == diff->count)
+        return false;
+    hunk->before_line += count_lines(diff, hunk->first, from, DIFF_BEFORE);
+    hunk->after_line += count_lines(diff, hunk->first, from, DIFF_AFTER);
+    hunk->first = change - from > CONTEXT ? change - CONTEXT : from;
+    hunk->before_line += hunk->first - from;
+    hunk->after_line += hunk->first - from;
+    size_t last = change;
+    for (size_t i = change; i < diff->count && i <= last + CONTEXT + CONTEXT + 1; i++)
+        if (differs(diff, i))
+            last = i;
+    hunk->end = diff->count - last > CONTEXT ? last + 1 + CONTEXT : diff->count;
+    return true;
+}
+
+/* "12,3"; of no line, the one before it is named. */
+static void put_range(char mark, size_t line, size_t count, FILE *out)
+{
+    fprintf(out, " %c%zu", mark, count ? line : line - 1);
+    if (count != 1)
+        fprintf(out, ",%zu", count);
+}
+
+static void put_marked_line(const struct diff_line *line, FILE *out)
+{
+    fputc(line->side, out);
+    fwrite(line->text, 1, line->length, out);
+    fputs(line->unended ? "\n\\ No newline at end of file\n" : "\n", out);
+}
+
+static void put_hunk(const struct diff *diff, const struct hunk *hunk, FILE *out)
+{
+    fputs("@@", out);
+    put_range('-', hunk->before_line, count_lines(diff, hunk->first, hunk->end, DIFF_BEFORE), out);
+    put_range('+', hunk->after_line, count_lines(diff, hunk->first, hunk->end, DIFF_AFTER), out);
+    fputs(" @@\n", out);
+    for (size_t i = hunk->first; i < hunk->end; i++)
+        put_marked_line(&diff->lines[i], out);
+}
+
+/* Names that patch would take for less or more than a name are quoted as a string of C; a tab ends
+ * one with blanks. */
+static void put_name(const char *mark, const char *file, FILE *out)
+{
+    bool quoted = *file == '"';
+    for (const char *at = file; *at; at++)
+        quoted |= (unsigned char)*at < ' ' || *at == 127 || *at == '\\';
+    fputs(mark, out);
+    if (quoted)
+        fputc('"', out);
+    for (const char *at = file; *at; at++)
+        if (quoted && (*at == '"' || *at == '\\'))
+            fprintf(out, "\\%c", *at);
+        else if ((unsigned char)*at < ' ' || *at == 127)
+            fprintf(out, "\\%03o", (unsigned char)*at);
+        else
+            fputc(*at, out);
+    fputs(quoted ? "\"\n" : strchr(file, ' ') ? "\t\n" : "\n", out);
+}
+
+enum status diff_write_unified(const struct diff *diff, const char *file, FILE *out,
+                               struct error *error)
+{
+    struct hunk hunk = {0, 0, 1, 1};
+    for (bool headed = false; next_hunk(diff, &hunk); headed = true) {
+        if (!headed) {
+            put_name("--- ", file, out);
+            put_name("+++ ", file, out);
+        }
+        put_hunk(diff, &hunk, out);
+    }
+    if (ferror(out) || fflush(out))
+        return error_set(error, STATUS_IO, "cannot write the diff: %s", strerror(errno));
     return STATUS_OK;
 }

@@ -7,7 +7,7 @@
  *
  *   diff_programs(&source, &before, &after, &diff, &error);
  *   diff_write_text(&diff, out);                    the new text
- *   diff_write_unified(&diff, "kernel.txt", out);   what makes it of the old one (unified.c)
+ *   diff_write_unified(&diff, "kernel.txt", out);   what makes it of the old one
  *   diff_clear(&diff); */
 #ifndef AUTOTUNE_ANALYSIS_ADVICE_DIFF_H
 #define AUTOTUNE_ANALYSIS_ADVICE_DIFF_H

@@ -72,16 +72,6 @@ void edit_delete(struct edit *edit, int32_t at, int32_t count)
     edit->count -= count;
 }
 
-void edit_move(struct edit *edit, int32_t from, int32_t count, int32_t to)
-{
-    for (int32_t moved = 0; moved < count; moved++) {
-        struct edit_line line = edit->lines[from + moved];
-        memmove(&edit->lines[to + moved + 1], &edit->lines[to + moved],
-                (size_t)(from - to) * sizeof *edit->lines);
-        edit->lines[to + moved] = line;
-    }
-}
-
 int32_t edit_end(const struct edit *edit, int32_t loop)
 {
     int depth = 0;

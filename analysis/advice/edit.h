@@ -1,7 +1,7 @@
 /* A program as lines that can be changed: the text of a kernel in an editor.
  *
  *   edit_open(&edit, &program);
- *   edit_insert, edit_delete, edit_move, or write into edit.lines[i]
+ *   edit_insert, edit_delete, or write into edit.lines[i]
  *   edit_program(&edit, &changed, &error);       prices and checks everything anew
  *   edit_close(&edit);
  *
@@ -39,9 +39,6 @@ void edit_close(struct edit *edit);
 /* Puts a line before line `at`. */
 void edit_insert(struct edit *edit, int32_t at, const struct edit_line *line);
 void edit_delete(struct edit *edit, int32_t at, int32_t count);
-
-/* Takes `count` lines from `from` and puts them before line `to` (<= from), in their order. */
-void edit_move(struct edit *edit, int32_t from, int32_t count, int32_t to);
 
 /* The line of 'end' that closes the loop of line `loop`; the loop that stands around a line, or
  * -1; how many loops do. */

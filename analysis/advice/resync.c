@@ -1,18 +1,220 @@
 /* All sets, waits and barriers are taken out. Block by block, inner loops first, a graph of two
  * successive iterations is built of what pipes and dispatch order by themselves and of a flag for
- * each dependence between pipes (depend.h); every flag that the others imply goes again, which is
+ * each dependence between pipes; every flag that the others imply goes again, which is
  * the transitive reduction of Aho, Garey and Ullman (1972). A flag to the next iteration is set
  * once more at the start of the program and waited for at its end, as for a buffer that starts out
  * free. Where no way leads from a wait back to the next set, a flag in the other direction is
- * added. A loop within a block counts as one line for each of its pipes. */
+ * added. A loop within a block counts as one line for each of its pipes.
+ *
+ * Places of flags are kept as numbers of the lines that are left, which do not move until all flags
+ * are put in, from the last place on. A register is chosen greedily: a free one of that pair of
+ * pipes, and of those the one that stood at most of the same places before, so that little changes
+ * in the text. The graph is an adjacency matrix in bits, searched breadth-first on whole words of
+ * it; edges are counted, too, so that one of several parallel ones can be taken away. */
 #include "analysis/advice/resync.h"
 
 #include "analysis/advice/alias.h"
-#include "analysis/advice/dependence.h"
-#include "analysis/advice/flag_lines.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* ------------------------------------------------------------------ flags */
+
+enum { FLAG_LINES_MAX = 512 };
+
+struct flag_line {
+    int32_t at;   /* before this line, of those that are left */
+    int32_t line; /* of the text, that it belongs to */
+    bool wait;
+    int8_t from, to;
+    uint8_t number;
+};
+
+struct flag_lines {
+    uint64_t used[HARDWARE_MAX_PIPES][HARDWARE_MAX_PIPES]; /* registers, as bits */
+    int former_count, count;
+    struct flag_line formers[FLAG_LINES_MAX]; /* that stood in the program */
+    struct flag_line items[FLAG_LINES_MAX];
+};
+
+/* What is ordered: pipe `from` behind line `set_behind`, pipe `to` before line `wait_before`. */
+struct flag_order {
+    int from, to;
+    int32_t set_behind, wait_before;
+    bool carried; /* to the next iteration: set once at the start, waited for once at the end */
+};
+
+/* Lines of the edit then stay where they are until flag_lines_put_in. */
+static void flag_lines_take_out(struct flag_lines *flags, struct edit *edit)
+{
+    int32_t kept = 0;
+    *flags = (struct flag_lines){.count = 0};
+    for (int32_t i = 0; i < edit->count; i++) {
+        const struct instruction *in = &edit->lines[i].in;
+        bool flag = in->kind == INSTRUCTION_SET || in->kind == INSTRUCTION_WAIT;
+        if (flag && flags->former_count < FLAG_LINES_MAX)
+            flags->formers[flags->former_count++] = (struct flag_line){
+                kept, in->line, in->kind == INSTRUCTION_WAIT, in->from, in->to, in->flag};
+        if (!flag && in->kind != INSTRUCTION_BARRIER)
+            edit->lines[kept++] = edit->lines[i];
+    }
+    edit->count = kept;
+}
+
+/* At how many of the order's places did this register stand? */
+static int places_of(const struct flag_lines *flags, const struct flag_order *order, int number)
+{
+    int places = 0;
+    for (int f = 0; f < flags->former_count; f++) {
+        const struct flag_line *former = &flags->formers[f];
+        int32_t at = former->wait ? order->wait_before : order->set_behind + 1;
+        places += former->from == order->from && former->to == order->to &&
+                  former->number == number && former->at == at;
+    }
+    return places;
+}
+
+static int choose_register(const struct flag_lines *flags, const struct hardware *hw,
+                           const struct flag_order *order)
+{
+    int chosen = -1, most = -1;
+    uint64_t used = 0;
+    for (int from = 0; from < hw->pipe_count; from++)
+        for (int to = 0; to < hw->pipe_count; to++)
+            used |= hardware_flags_shared(hw, order->from, order->to, from, to)
+                        ? flags->used[from][to]
+                        : 0;
+    for (int number = 0; number < hardware_flags(hw, order->from, order->to); number++) {
+        int places = places_of(flags, order, number);
+        if (!(used >> number & 1) && places > most) {
+            chosen = number;
+            most = places;
+        }
+    }
+    return chosen;
+}
+
+/* Takes a register that is free: the one that did the same before, where there was one. False when
+ * there is none, or too many flags. */
+static bool flag_lines_add(struct flag_lines *flags, const struct edit *edit,
+                           const struct flag_order *order)
+{
+    int number = choose_register(flags, edit->hw, order);
+    int32_t places[] = {order->set_behind + 1, order->wait_before, 0, edit->count};
+    if (number < 0 || flags->count + 4 > FLAG_LINES_MAX)
+        return false;
+    flags->used[order->from][order->to] |= 1ULL << number;
+    for (int p = 0; p < (order->carried ? 4 : 2); p++) {
+        int32_t near = places[p] < edit->count ? places[p] : edit->count - 1;
+        flags->items[flags->count++] =
+            (struct flag_line){places[p],           edit->lines[near].in.line, p % 2 == 1,
+                               (int8_t)order->from, (int8_t)order->to,         (uint8_t)number};
+    }
+    return true;
+}
+
+/* Later lines first, so that places stay right; at one place the waits are put in first, and end
+ * up behind the sets. */
+static int by_place_from_last(const void *one, const void *other)
+{
+    const struct flag_line *a = one, *b = other;
+    if (a->at != b->at)
+        return a->at > b->at ? -1 : 1;
+    if (a->wait != b->wait)
+        return a->wait ? -1 : 1;
+    if (a->from != b->from)
+        return a->from > b->from ? -1 : 1;
+    if (a->to != b->to)
+        return a->to > b->to ? -1 : 1;
+    return a->number > b->number ? -1 : 1;
+}
+
+static void flag_lines_put_in(struct flag_lines *flags, struct edit *edit)
+{
+    qsort(flags->items, (size_t)flags->count, sizeof *flags->items, by_place_from_last);
+    for (int f = 0; f < flags->count; f++) {
+        const struct flag_line *flag = &flags->items[f];
+        struct edit_line line = {.in = {.kind = flag->wait ? INSTRUCTION_WAIT : INSTRUCTION_SET,
+                                        .from = flag->from,
+                                        .to = flag->to,
+                                        .flag = flag->number,
+                                        .line = flag->line}};
+        edit_insert(edit, flag->at, &line);
+    }
+}
+
+/* ------------------------------------------------------------------ what comes before what */
+
+/* A small directed graph with parallel edges. */
+struct dependence {
+    int count, words;      /* vertices; 64-bit words that hold one bit for each */
+    uint16_t *edges;       /* count × count: how many from row to column */
+    uint64_t *next;        /* count × words: which there are, as bits */
+    uint64_t *seen, *todo; /* words each */
+};
+
+/* False when out of memory; free with dependence_clear in any case. */
+static bool dependence_init(struct dependence *graph, int count)
+{
+    *graph = (struct dependence){.count = count, .words = count / 64 + 1};
+    size_t size = (size_t)count + 1, words = (size_t)graph->words;
+    graph->edges = calloc(size * size, sizeof *graph->edges);
+    graph->next = calloc(size * words, sizeof *graph->next);
+    graph->seen = calloc(words, sizeof *graph->seen);
+    graph->todo = calloc(words, sizeof *graph->todo);
+    return graph->edges && graph->next && graph->seen && graph->todo;
+}
+
+static void dependence_clear(struct dependence *graph)
+{
+    free(graph->edges);
+    free(graph->next);
+    free(graph->seen);
+    free(graph->todo);
+    *graph = (struct dependence){0};
+}
+
+/* Adds `by` edges (or takes them away, where it is negative). */
+static void dependence_add(struct dependence *graph, int from, int to, int by)
+{
+    uint16_t *edges = &graph->edges[(size_t)from * (size_t)graph->count + (size_t)to];
+    uint64_t *next = &graph->next[(size_t)from * (size_t)graph->words + (size_t)(to / 64)];
+    uint64_t bit = 1ULL << to % 64;
+    *edges = (uint16_t)(*edges + by);
+    *next = *edges ? *next | bit : *next & ~bit;
+}
+
+/* Takes a vertex that is still to be looked at; -1: none. */
+static int take_vertex(struct dependence *graph)
+{
+    for (int w = 0; w < graph->words; w++)
+        if (graph->todo[w]) {
+            int bit = __builtin_ctzll(graph->todo[w]);
+            graph->todo[w] &= graph->todo[w] - 1;
+            return 64 * w + bit;
+        }
+    return -1;
+}
+
+/* Is there a way? From a vertex to itself there always is. */
+static bool dependence_has(struct dependence *graph, int from, int to)
+{
+    memset(graph->seen, 0, (size_t)graph->words * sizeof *graph->seen);
+    memset(graph->todo, 0, (size_t)graph->words * sizeof *graph->todo);
+    graph->seen[from / 64] = graph->todo[from / 64] = 1ULL << from % 64;
+    for (int vertex = take_vertex(graph); vertex >= 0; vertex = take_vertex(graph)) {
+        const uint64_t *next = &graph->next[(size_t)vertex * (size_t)graph->words];
+        for (int w = 0; w < graph->words; w++) {
+            graph->todo[w] |= next[w] & ~graph->seen[w];
+            graph->seen[w] |= next[w];
+        }
+        if (graph->seen[to / 64] >> to % 64 & 1)
+            break;
+    }
+    return graph->seen[to / 64] >> to % 64 & 1;
+}
+
+/* ------------------------------------------------------------------ blocks */
 
 enum { MAX_EDGES = 4 * RESYNC_MAX_NODES };
 
@@ -87,8 +289,8 @@ static bool is_in(const struct block *block, const struct node *node, int32_t at
 }
 
 /* Does something in `to` have to come behind something in `from`? */
-static bool conflict(const struct block *block, const struct node *from, const struct node *to,
-                     bool carried)
+static bool nodes_conflict(const struct block *block, const struct node *from,
+                           const struct node *to, bool carried)
 {
     const struct resync *resync = block->resync;
     bool same = from->first == to->first;
@@ -97,14 +299,13 @@ static bool conflict(const struct block *block, const struct node *from, const s
             if (!is_in(block, to, y) ||
                 (same && resync->next[(size_t)x * (size_t)resync->edit->count + (size_t)y]))
                 continue;
-            if (carried ? alias_carried(resync->edit, x, y, block->depth)
-                        : alias_within(resync->edit, x, y, block->depth))
+            if (alias_conflicts(resync->edit, x, y, block->depth, carried))
                 return true;
         }
     return false;
 }
 
-static bool blocks(const struct block *block, int pipe)
+static bool blocks_dispatch(const struct block *block, int pipe)
 {
     return block->resync->edit->hw->pipes[pipe].blocks_dispatch;
 }
@@ -124,7 +325,7 @@ static void add_natural_order(struct block *block)
                 if (a == b || through)
                     dependence_add(&block->graph, vertex(block, a, i, false),
                                    vertex(block, b, i, true), 1);
-            if (!passes && !blocks(block, from->pipe))
+            if (!passes && !blocks_dispatch(block, from->pipe))
                 continue;
             for (int i = 0; i < 2 && later; i++)
                 dependence_add(&block->graph, vertex(block, a, i, true), vertex(block, b, i, false),
@@ -162,11 +363,11 @@ static void add_needed(struct block *block)
     for (int a = 0; a < block->node_count; a++)
         for (int b = 0; b < block->node_count; b++) {
             const struct node *from = &block->nodes[a], *to = &block->nodes[b];
-            if (from->pipe == to->pipe || blocks(block, from->pipe))
+            if (from->pipe == to->pipe || blocks_dispatch(block, from->pipe))
                 continue;
             bool later = from->first < to->first;
-            bool carried = block->loop >= 0 && conflict(block, from, to, true);
-            if (later && (carried || conflict(block, from, to, false)))
+            bool carried = block->loop >= 0 && nodes_conflict(block, from, to, true);
+            if (later && (carried || nodes_conflict(block, from, to, false)))
                 add_edge(block, a, b, false);
             else if (!later && carried)
                 add_edge(block, a, b, true);
@@ -180,7 +381,7 @@ static bool is_ordered(struct block *block, const struct edge *edge)
 }
 
 /* Keeps only what the others do not imply; far ones first, which most often are. */
-static void reduce(struct block *block)
+static void drop_implied_edges(struct block *block)
 {
     int kept = 0;
     for (int e = block->edge_count - 1; e >= 0; e--) {
@@ -221,7 +422,7 @@ static void put_edge(struct block *block, const struct edge *edge)
 }
 
 /* What the loops around need to know of this block. */
-static void publish(struct block *block)
+static void publish_order(struct block *block)
 {
     struct resync *resync = block->resync;
     size_t lines = (size_t)resync->edit->count;
@@ -249,11 +450,11 @@ static void order_block(struct block *block)
     } else {
         add_natural_order(block);
         add_needed(block);
-        reduce(block);
+        drop_implied_edges(block);
         add_returns(block);
         for (int e = 0; e < block->edge_count; e++)
             put_edge(block, &block->edges[e]);
-        publish(block);
+        publish_order(block);
     }
     dependence_clear(&block->graph);
 }

@@ -7,14 +7,13 @@
  *   trial_close(&trial);
  *
  * What is tried goes through three gates, cheapest first: the simulator says how long it takes,
- * program_check that it is safe, symbolic_evaluate that it leaves the same bytes behind. A program
+ * program_check that it is safe, symbolic values that it leaves the same bytes behind. A program
  * that passes becomes the one that further changes start from. So a strategy may propose on a
  * guess: what is kept is proven on the finite program. */
 #ifndef AUTOTUNE_ANALYSIS_ADVICE_TRIAL_H
 #define AUTOTUNE_ANALYSIS_ADVICE_TRIAL_H
 
 #include "analysis/advice/edit.h"
-#include "analysis/advice/symbolic.h"
 #include "costmodel/simulate.h"
 
 enum {
@@ -25,17 +24,48 @@ enum {
 
 enum trial_gate { TRIAL_SLOWER, TRIAL_UNSAFE, TRIAL_DIFFERENT, TRIAL_UNPROVEN, TRIAL_GATES };
 
+/* What a program computes, whatever the data: every value stands for the operations and the first
+ * contents of memory that it was made from, as a number of 64 bits, and what is left at the end is
+ * summed up. Two safe programs of equal symbolic values leave the same bytes behind (but for a
+ * collision, about 1 in 2^64 each).
+ *
+ * Moves carry values along byte by byte, element-wise operations make one of each element's, and a
+ * reduction one of each repeat's, so one instruction over much and several over its parts mean the
+ * same. What an instruction does beyond its text (a constant added, say) is taken to depend on its
+ * line: lines of different numbers never do the same, though they read alike; copies of a line do.
+ * Vector operations of which the chip's description says which inputs they have, and that name
+ * them all, do nothing beyond their text.
+ * An operand that is missing is memory of the line's own. The program must be safe (check.h):
+ * accesses that nothing orders have no values.
+ *
+ * Values belong to pieces of `grain` bytes, which cut every operand of both programs evenly:
+ * compare two programs at the greatest common divisor of their grains. */
+struct symbolic {
+    uint64_t outside; /* external memory, and operands that are missing */
+    uint64_t inside;  /* buffers of the chip */
+    bool leaves;      /* something is written outside */
+};
+
+/* Can a program be changed and compared with what it was? The part of check.h that decides it:
+ * superfluous synchronisation is no fault. */
+struct safety {
+    bool safe;            /* no hazard, double set, unmatched flag, deadlock or overflow */
+    char why[256];        /* it is not: the first reason */
+    size_t misaligned;    /* findings of alignment */
+    int32_t unnamed_line; /* that leaves out an operand in a buffer of the chip, so that nobody
+                             knows where it lies; 0: none */
+};
+
+/* STATUS_TOO_LARGE as program_check. */
+enum status safety_of(const struct program *program, struct safety *safety, struct error *error);
+
 struct trial {
     const struct program *first; /* not owned */
     int cores;
     struct simulator *simulator;
     int64_t first_fs;     /* time of the first program; -1: it deadlocks */
-    bool safe;            /* the first program is; otherwise nothing can be tried */
-    char why[256];        /* it is not */
-    bool tidy;            /* nor is there superfluous synchronisation in it (tidy.h) */
-    size_t misaligned;    /* operands of the first program */
-    int32_t unnamed_line; /* a line that leaves out an operand in a buffer of the chip, whose
-                             place nobody knows; 0: none */
+    struct safety safety; /* of the first program; where it is not safe, nothing can be tried */
+    bool tidy;            /* nor is there superfluous synchronisation in it */
     int64_t grain;        /* that first_symbolic was taken at */
     struct symbolic first_symbolic;
 
@@ -77,5 +107,13 @@ bool trial_goes_on(const struct trial *trial);
  * finds nothing to do returns false. */
 enum status trial_moves(struct trial *trial, bool (*first)(struct edit *edit, int32_t at),
                         bool (*second)(struct edit *edit, int32_t at), struct error *error);
+
+/* Takes all synchronisation that orders nothing new (oversync.h) out of the program on trial; where
+ * a trial's gates or the limits of the search stand in the way, it stays. */
+enum status tidy(struct trial *trial, enum trial_aim aim, struct error *error);
+
+/* Takes out what a change has left superfluous, at any cost in time. A change that cannot be rid of
+ * it is none: the trial is back at its first program. */
+enum status tidy_change(struct trial *trial, struct error *error);
 
 #endif

@@ -4,11 +4,9 @@
  * its pipe, so latencies change nothing here; within one pipe the chip keeps accesses to the same
  * bytes in order, as if each instruction had ended before the next.
  *
- * The parts: nest.h (how often a line runs), flags.h (registers), order.h (executes the program and
- * yields each event with its vector clock), region.h (the bytes of an operand), overlap.h (who
- * touched which bytes last), findings.h (what was
- * found), places.h (capacity and alignment), oversync.h (superfluous synchronisation). Nothing
- * stores the unrolled program.
+ * The parts: nest.h (how often a line runs, and on which bytes), order.h (executes the program and
+ * yields each event with its vector clock), overlap.h (who touched which bytes last), findings.h
+ * (what was found), oversync.h (superfluous synchronisation). Nothing stores the unrolled program.
  *
  * A program is safe when it has no finding but superfluous synchronisation. It has a hazard, a
  * double set or a deadlock exactly when there is a finding of that kind; of several accesses of one

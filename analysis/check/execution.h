@@ -1,5 +1,8 @@
 /* Executes a program once, finds what its order says is wrong, and keeps what the search for
- * superfluous synchronisation needs.
+ * superfluous synchronisation needs. Loops whose state recurs are not executed to their end: what
+ * recurs is skipped, all but a few periods of it, with the same findings; numbers of events stay as
+ * they are, since their order is all that matters. Loops in which an operand that may conflict
+ * moves with the index are executed.
  *
  *   execution_init(&execution, &program, &error);
  *   execution_run(&execution, &findings, &error);       then execution.record is closed
@@ -8,9 +11,30 @@
 #define AUTOTUNE_ANALYSIS_CHECK_EXECUTION_H
 
 #include "analysis/check/findings.h"
-#include "analysis/check/loop_fold.h"
 #include "analysis/check/overlap.h"
 #include "analysis/check/record.h"
+
+/* The state at one iteration of one loop. */
+struct fold_state {
+    int32_t loop; /* -1: none */
+    int64_t iteration;
+    int64_t count, capacity;
+    int64_t *values;                      /* owned */
+    uint32_t numbers[HARDWARE_MAX_PIPES]; /* events so far */
+    int64_t period;                       /* it recurs after so many iterations; 0: not known */
+    int kept;                             /* periods since */
+    int64_t *sets, *waits;                /* owned; per register, a period ago */
+};
+
+struct fold {
+    struct order *order;
+    struct overlap *overlap;
+    struct record *record;
+    bool *moves; /* per instruction: a loop whose index moves what may conflict */
+    struct fold_state states[PROGRAM_MAX_DEPTH];
+    bool folded; /* something was skipped: numbers are no longer those of the whole program */
+    bool no_memory;
+};
 
 struct execution {
     const struct program *program;

@@ -1,12 +1,227 @@
 /* Happens-before (Lamport 1978) by vector clocks (Fidge 1988, Mattern 1989): a wait joins its set's
  * clock into its pipe's, a barrier joins those of all. Instructions are run as they are dispatched;
  * behind a wait without its set a pipe's instructions queue up, and drain as soon as that set has
- * run. Which of the possible orders this is does not matter to the clocks. */
+ * run. Which of the possible orders this is does not matter to the clocks.
+ *
+ * Matching flags needs no search: the n-th wait of a register takes its n-th set, so counts say who
+ * is matched, and a queue of the clocks of sets that still have a wait to come is all that is kept.
+ * A double set is certain when the wait in between runs, or at once where there is none. Queues are
+ * rings whose capacity is a power of two and doubles; they share one budget of memory. */
 #include "analysis/check/order.h"
 
 #include "analysis/check/check.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+/* ------------------------------------------------------------------ queues */
+
+enum { FIRST_CAPACITY = 4 };
+
+static void *ring_place(const struct queue *queue, size_t position)
+{
+    /* Capacities are powers of two. */
+    return queue->items + ((queue->head + position) & (queue->capacity - 1)) * queue->item_bytes;
+}
+
+static enum status grow_ring(struct queue *queue, int64_t *budget_bytes, struct error *error)
+{
+    size_t capacity = queue->capacity ? queue->capacity * 2 : FIRST_CAPACITY;
+    int64_t more = (int64_t)((capacity - queue->capacity) * queue->item_bytes);
+    if (more > *budget_bytes)
+        return error_set(
+            error, STATUS_TOO_LARGE,
+            "the sets and instructions that wait for other pipes at one time take more "
+            "than the %lld bytes allowed",
+            CHECK_MAX_BYTES);
+    unsigned char *items = malloc(capacity * queue->item_bytes);
+    if (!items)
+        return error_memory(error);
+    size_t until_wrap = queue->capacity - queue->head;
+    size_t straight = queue->count < until_wrap ? queue->count : until_wrap;
+    if (queue->count) {
+        memcpy(items, ring_place(queue, 0), straight * queue->item_bytes);
+        memcpy(items + straight * queue->item_bytes, queue->items,
+               (queue->count - straight) * queue->item_bytes);
+    }
+    free(queue->items);
+    queue->items = items;
+    queue->capacity = capacity;
+    queue->head = 0;
+    *budget_bytes -= more;
+    return STATUS_OK;
+}
+
+/* Where to fill the item in: *item. Pointers to other items of the queue become invalid. */
+static enum status queue_push(struct queue *queue, int64_t *budget_bytes, void **item,
+                              struct error *error)
+{
+    if (queue->count == queue->capacity)
+        TRY(grow_ring(queue, budget_bytes, error));
+    *item = ring_place(queue, queue->count++);
+    return STATUS_OK;
+}
+
+static void *queue_first(const struct queue *queue)
+{
+    return queue->count ? ring_place(queue, 0) : NULL;
+}
+
+static void *queue_last(const struct queue *queue)
+{
+    return queue->count ? ring_place(queue, queue->count - 1) : NULL;
+}
+
+static void *queue_item(const struct queue *queue, size_t n)
+{
+    return ring_place(queue, n);
+}
+
+/* The bytes of the item stay readable until the next push. */
+static void queue_pop(struct queue *queue)
+{
+    queue->head = (queue->head + 1) & (queue->capacity - 1);
+    queue->count--;
+}
+
+static void queue_clear(struct queue *queue)
+{
+    free(queue->items);
+    queue->items = NULL;
+    queue->capacity = queue->head = queue->count = 0;
+}
+
+/* ------------------------------------------------------------------ flags */
+
+struct pending_set {
+    int32_t item;
+    int32_t set_again; /* the set that came too early after this one, or -1 */
+    uint32_t clock[];  /* per pipe */
+};
+
+size_t flags_count(const struct flags *flags)
+{
+    return (size_t)flags->pipes * (size_t)flags->pipes * (size_t)flags->per_pair;
+}
+
+size_t flags_index(const struct flags *flags, const struct instruction *in)
+{
+    return ((size_t)in->from * (size_t)flags->pipes + (size_t)in->to) * (size_t)flags->per_pair +
+           (size_t)in->flag;
+}
+
+static struct flag_register *register_of(const struct flags *flags, const struct instruction *in)
+{
+    return &flags->registers[flags_index(flags, in)];
+}
+
+static enum status flags_init(struct flags *flags, const struct program *program,
+                              const struct nest *nest, struct error *error)
+{
+    flags->program = program;
+    flags->pipes = program->hw->pipe_count;
+    flags->per_pair = hardware_most_flags(program->hw);
+    flags->registers = calloc(flags_count(flags) + 1, sizeof *flags->registers);
+    if (!flags->registers)
+        return error_memory(error);
+    for (size_t i = 0; i < flags_count(flags); i++)
+        flags->registers[i].pending.item_bytes =
+            sizeof(struct pending_set) + (size_t)flags->pipes * sizeof(uint32_t);
+    for (int32_t i = 0; i < program->count; i++) {
+        const struct instruction *in = &program->items[i];
+        if (in->kind == INSTRUCTION_SET)
+            register_of(flags, in)->total_sets += nest->executed[i];
+        else if (in->kind == INSTRUCTION_WAIT)
+            register_of(flags, in)->total_waits += nest->executed[i];
+    }
+    return STATUS_OK;
+}
+
+static void flags_clear(struct flags *flags)
+{
+    for (size_t i = 0; flags->registers && i < flags_count(flags); i++)
+        queue_clear(&flags->registers[i].pending);
+    free(flags->registers);
+    flags->registers = NULL;
+}
+
+struct pending_view flags_pending(const struct flag_register *reg, size_t n)
+{
+    const struct pending_set *set = queue_item(&reg->pending, n);
+    return (struct pending_view){set->item, set->set_again, set->clock};
+}
+
+/* Would a wait of this register go on now? */
+static bool flags_available(const struct flags *flags, const struct instruction *in)
+{
+    const struct flag_register *reg = register_of(flags, in);
+    return reg->sets > reg->waits;
+}
+
+/* Has the program no set for the next wait of this register? */
+static bool flags_is_surplus(const struct flags *flags, const struct instruction *in)
+{
+    const struct flag_register *reg = register_of(flags, in);
+    return reg->waits == reg->total_sets;
+}
+
+/* Is this set, about to be the next one, known to come after the wait of the set before it? If
+ * not: reported now when that wait has run or does not exist, else left with the pending set for
+ * the wait to report. */
+static void note_double_set(struct flag_register *reg, int32_t item, uint32_t seen_of_waiter,
+                            struct double_set *twice)
+{
+    if (reg->sets == 0)
+        return;
+    bool waited = reg->waits == reg->sets;
+    if (waited && seen_of_waiter >= reg->wait_number)
+        return;
+    if (!waited && reg->sets <= reg->total_waits) {
+        struct pending_set *before = queue_last(&reg->pending);
+        before->set_again = item;
+        return;
+    }
+    *twice = (struct double_set){item, reg->set_item, waited ? reg->wait_item : -1};
+}
+
+static enum status flags_set(struct flags *flags, int32_t item, const uint32_t *clock,
+                             int64_t *budget_bytes, struct double_set *twice, struct error *error)
+{
+    const struct instruction *in = &flags->program->items[item];
+    struct flag_register *reg = register_of(flags, in);
+    note_double_set(reg, item, clock[in->to], twice);
+    reg->sets++;
+    reg->set_item = item;
+    if (reg->sets > reg->total_waits)
+        return STATUS_OK; /* nobody will fetch it */
+    void *place;
+    TRY(queue_push(&reg->pending, budget_bytes, &place, error));
+    struct pending_set *set = place;
+    set->item = item;
+    set->set_again = -1;
+    memcpy(set->clock, clock, (size_t)flags->pipes * sizeof *clock);
+    return STATUS_OK;
+}
+
+/* Consumes the oldest set: joins its clock into the waiting pipe's, and counts the wait as its next
+ * event. */
+static void flags_wait(struct flags *flags, int32_t item, uint32_t *clock, struct double_set *twice)
+{
+    const struct instruction *in = &flags->program->items[item];
+    struct flag_register *reg = register_of(flags, in);
+    const struct pending_set *set = queue_first(&reg->pending);
+    for (int pipe = 0; pipe < flags->pipes; pipe++)
+        if (set->clock[pipe] > clock[pipe])
+            clock[pipe] = set->clock[pipe];
+    reg->wait_number = ++clock[in->to];
+    reg->wait_item = item;
+    reg->waits++;
+    if (set->set_again >= 0)
+        *twice = (struct double_set){set->set_again, set->item, item};
+    queue_pop(&reg->pending);
+}
+
+/* ------------------------------------------------------------------ order */
 
 /* An instruction that stands in its pipe's queue, with the loop indices it was dispatched with. */
 struct queued {
@@ -64,7 +279,7 @@ static int pipe_count(const struct order *order)
     return order->program->hw->pipe_count;
 }
 
-static void join(const struct order *order, uint32_t *clock, const uint32_t *other)
+static void join_clock(const struct order *order, uint32_t *clock, const uint32_t *other)
 {
     for (int pipe = 0; pipe < pipe_count(order); pipe++)
         if (other[pipe] > clock[pipe])
@@ -73,15 +288,15 @@ static void join(const struct order *order, uint32_t *clock, const uint32_t *oth
 
 /* Whatever is dispatched after an instruction of a blocking pipe happens after it. So does what
  * stands in queues now: it waits, directly or not, for a set that is still to be dispatched. */
-static void publish(struct order *order, int from)
+static void publish_clock(struct order *order, int from)
 {
     for (int pipe = 0; pipe < pipe_count(order); pipe++)
-        join(order, order->clock[pipe], order->clock[from]);
+        join_clock(order, order->clock[pipe], order->clock[from]);
 }
 
 /* Plays one instruction that can run. */
-static enum status run(struct order *order, int32_t item, const int64_t *index, struct event *event,
-                       struct error *error)
+static enum status run_instruction(struct order *order, int32_t item, const int64_t *index,
+                                   struct event *event, struct error *error)
 {
     const struct instruction *in = &order->program->items[item];
     uint32_t *clock = order->clock[in->pipe];
@@ -98,7 +313,7 @@ static enum status run(struct order *order, int32_t item, const int64_t *index, 
         }
     }
     if (order->program->hw->pipes[in->pipe].blocks_dispatch) {
-        publish(order, in->pipe);
+        publish_clock(order, in->pipe);
         order->blocking++;
     }
     return status;
@@ -112,7 +327,7 @@ static bool can_run(const struct order *order, int32_t item)
 }
 
 /* Takes one step in the queue of a pipe that may have become free. */
-static enum status drain(struct order *order, struct event *event, struct error *error)
+static enum status drain_queue(struct order *order, struct event *event, struct error *error)
 {
     int pipe = __builtin_ctz(order->ready);
     struct queue *queue = &order->queued[pipe];
@@ -123,7 +338,7 @@ static enum status drain(struct order *order, struct event *event, struct error 
     }
     queue_pop(queue);
     bool overtaken = order->blocking != first->blocking;
-    TRY(run(order, first->item, first->index, event, error));
+    TRY(run_instruction(order, first->item, first->index, event, error));
     event->overtaken = overtaken;
     return STATUS_OK;
 }
@@ -144,12 +359,12 @@ static enum status postpone(struct order *order, int32_t item, struct error *err
 }
 
 /* A barrier over all: whoever is behind now is so for ever, since nothing passes the barrier. */
-static void barrier(struct order *order)
+static void pass_barrier(struct order *order)
 {
     uint32_t all[HARDWARE_MAX_PIPES] = {0};
     for (int pipe = 0; pipe < pipe_count(order); pipe++) {
         order->halted |= order->queued[pipe].count > 0;
-        join(order, all, order->clock[pipe]);
+        join_clock(order, all, order->clock[pipe]);
     }
     for (int pipe = 0; pipe < pipe_count(order); pipe++)
         memcpy(order->clock[pipe], all, sizeof all);
@@ -177,7 +392,7 @@ static void end_loop(struct order *order, const struct instruction *end)
     order->next++;
 }
 
-static enum status dispatch(struct order *order, struct event *event, struct error *error)
+static enum status dispatch_next(struct order *order, struct event *event, struct error *error)
 {
     const struct instruction *in = &order->program->items[order->next];
     int32_t item = order->next;
@@ -192,14 +407,14 @@ static enum status dispatch(struct order *order, struct event *event, struct err
     order->next++;
     if (in->kind == INSTRUCTION_BARRIER) {
         if (in->pipe == PROGRAM_PIPE_ALL)
-            barrier(order);
+            pass_barrier(order);
         if (in->pipe == PROGRAM_PIPE_ALL && !order->halted)
             *event = (struct event){item, PROGRAM_PIPE_ALL, NULL, NULL, false, {-1, -1, -1}};
         return STATUS_OK;
     }
     if (order->queued[in->pipe].count || !can_run(order, item))
         return postpone(order, item, error);
-    return run(order, item, order->index, event, error);
+    return run_instruction(order, item, order->index, event, error);
 }
 
 enum status order_next(struct order *order, struct event *event, struct error *error)
@@ -207,9 +422,9 @@ enum status order_next(struct order *order, struct event *event, struct error *e
     event->item = -1;
     while (event->item < 0) {
         if (order->ready)
-            TRY(drain(order, event, error));
+            TRY(drain_queue(order, event, error));
         else if (!order->halted && order->next < order->program->count)
-            TRY(dispatch(order, event, error));
+            TRY(dispatch_next(order, event, error));
         else
             break;
     }

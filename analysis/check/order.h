@@ -5,20 +5,59 @@
  * stands in its pipe's queue. A clock counts, per pipe, the events known to have happened before:
  * event number n of pipe q happened before the present event of pipe p exactly when clock[q] >= n.
  *
- * Use: order_init, order_next until the item is -1, then order_blocked and flags_leftover on
+ * Use: order_init, order_next until the item is -1, then order_blocked and what is left pending in
  * order.flags; order_clear. */
 #ifndef AUTOTUNE_ANALYSIS_CHECK_ORDER_H
 #define AUTOTUNE_ANALYSIS_CHECK_ORDER_H
 
-#include "analysis/check/flags.h"
+#include "analysis/check/nest.h"
+
+/* A growing ring of equal items, first in first out. */
+struct queue {
+    unsigned char *items;
+    size_t item_bytes;
+    size_t capacity, head, count;
+};
+
+struct flag_register {
+    int64_t total_sets, total_waits; /* over the whole program */
+    int64_t sets, waits;             /* so far */
+    uint32_t wait_number;            /* event number of the last wait on its pipe */
+    int32_t set_item, wait_item;     /* the last set and wait */
+    struct queue pending; /* sets without their wait so far, of those that will have one */
+};
+
+struct flags {
+    const struct program *program;
+    int pipes, per_pair;
+    struct flag_register *registers; /* by flags_index */
+};
+
+size_t flags_count(const struct flags *flags);
+size_t flags_index(const struct flags *flags, const struct instruction *in);
+
+/* A set without its wait so far. */
+struct pending_view {
+    int32_t item, set_again; /* the set that came too early after it, or -1 */
+    const uint32_t *clock;
+};
+
+/* The n-th of a register's pending sets, from 0; n < pending.count. */
+struct pending_view flags_pending(const struct flag_register *reg, size_t n);
+
+/* A set that was not ordered after the wait of the set before it; `set` is -1 for none, `wait`
+ * is -1 when that wait does not exist or never runs. */
+struct double_set {
+    int32_t set, earlier, wait;
+};
 
 struct event {
-    int32_t item;          /* into program->items; -1 at the end */
-    int pipe;              /* PROGRAM_PIPE_ALL: a barrier, which has neither clock nor index */
-    const uint32_t *clock; /* per pipe, with this event; valid until the next call */
-    const int64_t *index;  /* of the loops around it, outermost first, then 0; valid as long */
-    bool overtaken;        /* an instruction of a blocking pipe, dispatched later, ran before */
-    struct double_set twice;
+    int32_t item;            /* into program->items; -1 at the end */
+    int pipe;                /* PROGRAM_PIPE_ALL: a barrier, which has neither clock nor index */
+    const uint32_t *clock;   /* per pipe, with this event; valid until the next call */
+    const int64_t *index;    /* of the loops around it, outermost first, then 0; valid as long */
+    bool overtaken;          /* an instruction of a blocking pipe, dispatched later, ran before */
+    struct double_set twice; /* that became certain */
 };
 
 struct order {

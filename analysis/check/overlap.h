@@ -3,11 +3,51 @@
 #ifndef AUTOTUNE_ANALYSIS_CHECK_OVERLAP_H
 #define AUTOTUNE_ANALYSIS_CHECK_OVERLAP_H
 
-#include "analysis/check/boundaries.h"
-#include "analysis/check/earlier.h"
 #include "analysis/check/findings.h"
 #include "analysis/check/order.h"
-#include "analysis/check/unnamed.h"
+
+/* Two accesses to the same bytes that are in order: the present event, and the last one of another
+ * pipe that it conflicts with and comes after. */
+struct pair {
+    uint32_t number; /* of the earlier event on its pipe; 0: there is none */
+    int32_t item;    /* whose it is */
+    int32_t piece;   /* that both touch (struct boundaries) */
+    int8_t buffer;
+};
+
+enum { PAIR_WHOLE = -1 }; /* in place of a piece: any byte of the buffer, an operand is left out */
+
+/* Addresses that cut a buffer into pieces: piece i covers [sorted[i], sorted[i + 1]). */
+struct boundaries {
+    size_t count, capacity; /* of the hash table, a power of two */
+    struct boundary *table;
+    int64_t *sorted;
+};
+
+/* Operands that a line leaves out. They may lie anywhere in their buffer: no hazard is said of
+ * them, but an order that they might rely on is not called superfluous either.
+ *
+ * A move without `src` or `dst` has all of that buffer for it; a matrix or vector instruction
+ * without any operand has all buffers. External memory is left aside, where operands are left out
+ * as a rule, and scalar instructions, which often touch no memory. */
+struct unnamed {
+    const struct program *program;
+    bool any; /* some instruction leaves something out */
+    uint32_t whole[HARDWARE_MAX_BUFFERS][HARDWARE_MAX_PIPES]; /* last events that may touch all */
+    uint32_t some[HARDWARE_MAX_BUFFERS][HARDWARE_MAX_PIPES];  /* last events that touch anything */
+    int32_t whole_item[HARDWARE_MAX_BUFFERS][HARDWARE_MAX_PIPES]; /* whose they are */
+    int32_t some_item[HARDWARE_MAX_BUFFERS][HARDWARE_MAX_PIPES];
+};
+
+/* The last events of each pipe. */
+struct earlier {
+    const struct program *program;
+    struct {
+        struct earlier_event *events; /* owned: a ring of EARLIER_MAX at most */
+        size_t count, capacity;       /* all events so far; a power of two */
+    } pipes[HARDWARE_MAX_PIPES];
+    int64_t budget; /* of events to look at */
+};
 
 /* The last accesses of one pipe to one piece: event numbers (0: none) and instructions. */
 struct access {

@@ -5,14 +5,214 @@
  * there on, or at the end of the record (it can go).
  *
  * What could not go may be free to go later only when it kept two sets of a register apart of which
- * one has gone since; so the walks are repeated for what did until nothing goes. */
+ * one has gone since; so the walks are repeated for what did until nothing goes.
+ *
+ * Every order of a part of the synchronisation is a part of the whole order, so the order in which
+ * the whole program was executed serves for all parts, and events keep their numbers. A replay's
+ * state is one array of numbers, so that copying and comparing it is one call. */
 #include "analysis/check/oversync.h"
 
 #include "analysis/check/oversync_search.h"
-#include "analysis/check/replay.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#define OVERSYNC_MAX_STEPS 1000000000LL /* of all replays together */
+
+/* ------------------------------------------------------------------ replays */
+
+/* Vector clocks of a record without some of its synchronisation. */
+struct replay {
+    const struct record *record;
+    int64_t at; /* the next step */
+    int pipes;
+    bool lost; /* the last step did not come after an access that it has to come after */
+    size_t state_count;
+    uint32_t *state; /* owned: clocks, by pipe; clocks of sets, by slot; by register, the number of
+                        the last wait (0: no set will ask for it), and how many sets have had no
+                        wait so far */
+};
+
+#define NEVER_WAITED (1u << 31) /* among the sets that have had no wait so far */
+
+/* The state has a clock, an entry a pipe, for every pipe and then for every slot; after them the
+ * registers, twice. */
+static size_t clocks_of(const struct replay *replay, int32_t slots)
+{
+    return ((size_t)replay->pipes + (size_t)slots) * (size_t)replay->pipes;
+}
+
+static uint32_t *clock_of(const struct replay *replay, int pipe)
+{
+    return &replay->state[(size_t)pipe * (size_t)replay->pipes];
+}
+
+static uint32_t *slot_of(const struct replay *replay, int32_t slot)
+{
+    return &replay->state[clocks_of(replay, slot)];
+}
+
+static uint32_t *last_wait(const struct replay *replay, int32_t reg)
+{
+    return &replay->state[clocks_of(replay, replay->record->slot_count) + (size_t)reg];
+}
+
+static uint32_t *pending_sets(const struct replay *replay, int32_t reg)
+{
+    return last_wait(replay, reg) + replay->record->register_count;
+}
+
+static enum status replay_init(struct replay *replay, const struct record *record,
+                               struct error *error)
+{
+    int pipes = record->program->hw->pipe_count;
+    *replay = (struct replay){.record = record, .pipes = pipes};
+    replay->state_count =
+        clocks_of(replay, record->slot_count) + 2 * (size_t)record->register_count;
+    replay->state = calloc(replay->state_count + 1, sizeof *replay->state);
+    return replay->state ? STATUS_OK : error_memory(error);
+}
+
+static void replay_clear(struct replay *replay)
+{
+    free(replay->state);
+    replay->state = NULL;
+}
+
+/* Makes `to` stand where `from` stands, of the same record. */
+static void replay_copy(struct replay *to, const struct replay *from)
+{
+    to->at = from->at;
+    memcpy(to->state, from->state, from->state_count * sizeof *from->state);
+}
+
+/* Stand both at the same step, in the same state? What follows is then the same too. */
+static bool replay_equal(const struct replay *a, const struct replay *b)
+{
+    return a->at == b->at && memcmp(a->state, b->state, a->state_count * sizeof *a->state) == 0;
+}
+
+/* The pipe of whose events a value of the state is a number. */
+static int pipe_of_value(const struct replay *replay, size_t i)
+{
+    size_t clocks = clocks_of(replay, replay->record->slot_count);
+    if (i < clocks)
+        return (int)i % replay->pipes;
+    return replay->record->register_to[(i - clocks) % (size_t)replay->record->register_count];
+}
+
+/* Writes the state at a mark of the record to out[0, state_count), sets by age instead of by slot.
+ */
+static void replay_state_at(const struct replay *replay, const struct record_mark *mark,
+                            uint32_t *out)
+{
+    size_t clocks = clocks_of(replay, 0), row = (size_t)replay->pipes;
+    size_t slots = clocks_of(replay, replay->record->slot_count) - clocks;
+    memcpy(out, replay->state, replay->state_count * sizeof *out);
+    memset(&out[clocks], 0, slots * sizeof *out);
+    for (int32_t i = 0; i < mark->slot_count; i++)
+        memcpy(&out[clocks + (size_t)i * row],
+               slot_of(replay, replay->record->waiting[mark->first_slot + i]), row * sizeof *out);
+}
+
+/* Of two such states at marks of a folded loop: has every number stayed or grown with its pipe's
+ * events, of which `grown` came in between? */
+static bool replay_recurs(const struct replay *replay, const uint32_t *then, const uint32_t *now,
+                          const uint32_t *grown)
+{
+    for (size_t i = 0; i < replay->state_count; i++) {
+        uint32_t more = now[i] - then[i];
+        if (more && more != grown[pipe_of_value(replay, i)])
+            return false;
+    }
+    return true;
+}
+
+static void join_clock(const struct replay *replay, uint32_t *clock, const uint32_t *other)
+{
+    for (int pipe = 0; pipe < replay->pipes; pipe++)
+        if (other[pipe] > clock[pipe])
+            clock[pipe] = other[pipe];
+}
+
+/* Does the set come after the wait of the set before it that is left, if it does in the whole
+ * program? */
+static bool take_set(struct replay *replay, const struct record_step *step)
+{
+    const uint32_t *clock = clock_of(replay, step->pipe);
+    uint32_t last = *last_wait(replay, step->reg);
+    int to = replay->record->register_to[step->reg];
+    uint32_t *sets = pending_sets(replay, step->reg);
+    bool waited = *sets == 0;
+    *sets = step->slot >= 0 ? *sets + 1 : *sets | NEVER_WAITED;
+    if (step->slot >= 0)
+        memcpy(slot_of(replay, step->slot), clock, (size_t)replay->pipes * sizeof *clock);
+    return !waited || last > step->seen || clock[to] >= last;
+}
+
+/* What is behind is cleared, so that states that differ in nothing that matters are equal. */
+static void take_wait(struct replay *replay, const struct record_step *step, bool removed)
+{
+    if (step->slot < 0)
+        return;
+    uint32_t *set = slot_of(replay, step->slot);
+    if (!removed) {
+        --*pending_sets(replay, step->reg);
+        join_clock(replay, clock_of(replay, step->pipe), set);
+        *last_wait(replay, step->reg) = step->last_wait ? 0 : step->number;
+    } else if (step->last_wait) {
+        *last_wait(replay, step->reg) = 0;
+    }
+    memset(set, 0, (size_t)replay->pipes * sizeof *set);
+}
+
+static void take_barrier(struct replay *replay)
+{
+    uint32_t all[HARDWARE_MAX_PIPES] = {0};
+    for (int pipe = 0; pipe < replay->pipes; pipe++)
+        join_clock(replay, all, clock_of(replay, pipe));
+    for (int pipe = 0; pipe < replay->pipes; pipe++)
+        memcpy(clock_of(replay, pipe), all, (size_t)replay->pipes * sizeof *all);
+}
+
+static bool has_needs(const struct record *record, const struct record_step *step,
+                      const uint32_t *clock)
+{
+    for (int i = 0; i < step->need_count; i++) {
+        const struct record_need *need = &record->needs[step->need + i];
+        if (clock[need->pipe] < need->number)
+            return false;
+    }
+    return true;
+}
+
+/* Takes the step at replay->at, or only passes it when it is `gone` (a set, wait or barrier that
+ * has been taken out). False when its order is not what it has to be. Where that is `lost`, it is
+ * with still less synchronisation, too; a set that comes too early is none once its wait is gone.
+ */
+static bool replay_step(struct replay *replay, bool gone)
+{
+    const struct record_step *step = &replay->record->steps[replay->at++];
+    if (step->kind == INSTRUCTION_BARRIER) {
+        if (!gone)
+            take_barrier(replay);
+        return true;
+    }
+    uint32_t *clock = clock_of(replay, step->pipe);
+    clock[step->pipe] = step->number;
+    bool allowed = true;
+    if (step->kind == INSTRUCTION_SET && !gone)
+        allowed = take_set(replay, step);
+    else if (step->kind == INSTRUCTION_WAIT)
+        take_wait(replay, step, gone);
+    replay->lost = !has_needs(replay->record, step, clock);
+    if (step->blocks)
+        for (int pipe = 0; pipe < replay->pipes; pipe++)
+            join_clock(replay, clock_of(replay, pipe), clock);
+    return allowed && !replay->lost;
+}
+
+/* ------------------------------------------------------------------ search */
 
 struct search {
     struct record *record;
@@ -195,7 +395,7 @@ static bool try_units(struct search *search, bool barriers)
     return any;
 }
 
-static bool belongs(const struct search *search, int32_t item)
+static bool is_searched(const struct search *search, int32_t item)
 {
     const struct instruction *in = &search->record->program->items[item];
     return search->nest->executed[item] > 0 &&
@@ -213,7 +413,7 @@ static void mark_own_barriers(struct search *search)
 }
 
 /* Sorted by group, those of one group stand together; groups come by their first instruction. */
-static enum status collect(struct search *search, struct oversync *found, struct error *error)
+static enum status collect_units(struct search *search, struct oversync *found, struct error *error)
 {
     int32_t count = search->record->program->count;
     int32_t *unit_of = malloc(((size_t)count + 1) * sizeof *unit_of);
@@ -225,8 +425,8 @@ static enum status collect(struct search *search, struct oversync *found, struct
     }
     memset(unit_of, -1, ((size_t)count + 1) * sizeof *unit_of);
     for (int32_t i = 0; i < count; i++) {
-        int32_t group = record_group(search->record, i);
-        if (!belongs(search, i) || !search->removed[group])
+        int32_t group = search->record->group[i];
+        if (!is_searched(search, i) || !search->removed[group])
             continue;
         if (unit_of[group] < 0)
             unit_of[group] = found->unit_count++;
@@ -238,14 +438,21 @@ static enum status collect(struct search *search, struct oversync *found, struct
     for (int32_t u = 0; u < found->unit_count; u++)
         found->units[u].count = 0;
     for (int32_t i = 0; i < count; i++) {
-        int32_t group = record_group(search->record, i);
-        if (!belongs(search, i) || !search->removed[group])
+        int32_t group = search->record->group[i];
+        if (!is_searched(search, i) || !search->removed[group])
             continue;
         struct oversync_unit *unit = &found->units[unit_of[group]];
         found->items[unit->first + unit->count++] = i;
     }
     free(unit_of);
     return STATUS_OK;
+}
+
+void oversync_clear(struct oversync *found)
+{
+    free(found->items);
+    free(found->units);
+    *found = (struct oversync){0};
 }
 
 enum status oversync_search(struct execution *execution, struct oversync *found,
@@ -259,7 +466,7 @@ enum status oversync_search(struct execution *execution, struct oversync *found,
         while (!execution->record.full && (try_units(&search, true) | try_units(&search, false)))
             continue;
         found->complete = !execution->record.full && !execution->blocked && search.budget > 0;
-        status = collect(&search, found, error);
+        status = collect_units(&search, found, error);
     }
     search_clear(&search);
     if (status != STATUS_OK)
@@ -282,13 +489,6 @@ enum status oversync_find(const struct program *program, struct oversync *found,
     findings_clear(&findings);
     execution_clear(&execution);
     return status;
-}
-
-void oversync_clear(struct oversync *found)
-{
-    free(found->items);
-    free(found->units);
-    *found = (struct oversync){0};
 }
 
 static enum status remove_items(struct program *program, const struct oversync *found,

@@ -5,8 +5,6 @@
 #include "analysis/check/execution.h"
 #include "analysis/check/oversync.h"
 
-#define OVERSYNC_MAX_STEPS 1000000000LL /* of all replays together */
-
 /* After execution_run. The caller owns *found. */
 enum status oversync_search(struct execution *execution, struct oversync *found,
                             struct error *error);

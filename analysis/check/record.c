@@ -62,7 +62,8 @@ void record_clear(struct record *record)
     memset(record, 0, sizeof *record);
 }
 
-int32_t record_group(struct record *record, int32_t item)
+/* The instruction that stands for all sets and waits matched with `item`, however indirectly. */
+static int32_t group_of(struct record *record, int32_t item)
 {
     while (record->group[item] != item)
         item = record->group[item] = record->group[record->group[item]];
@@ -116,7 +117,7 @@ static void match(struct record *record, struct record_step *step, int32_t at)
     step->partner = record->head[reg];
     set->partner = at;
     record->head[reg] = set->slot;
-    record->group[record_group(record, step->item)] = record_group(record, set->item);
+    record->group[group_of(record, step->item)] = group_of(record, set->item);
 }
 
 static enum status append(struct record *record, const struct record_step *step,
@@ -200,6 +201,14 @@ static int32_t first_unfinished(const struct order *order)
     return item;
 }
 
+/* Have all sets of the register run, and all waits that have a set? */
+static bool is_finished(const struct flags *flags, const struct instruction *in)
+{
+    const struct flag_register *reg = &flags->registers[flags_index(flags, in)];
+    int64_t matched = reg->total_sets < reg->total_waits ? reg->total_sets : reg->total_waits;
+    return reg->sets == reg->total_sets && reg->waits == matched;
+}
+
 /* Synchronisation that has not run to its end stays: nobody knows what it would still order. */
 static void fix_unfinished(struct record *record, const struct order *order)
 {
@@ -209,7 +218,7 @@ static void fix_unfinished(struct record *record, const struct order *order)
         if (in->kind == INSTRUCTION_BARRIER)
             record->fixed[i] |= i >= unfinished;
         else if (in->kind == INSTRUCTION_SET || in->kind == INSTRUCTION_WAIT)
-            record->fixed[i] |= !flags_finished(&order->flags, in);
+            record->fixed[i] |= !is_finished(&order->flags, in);
     }
 }
 
@@ -326,8 +335,7 @@ static enum status fix_unmatched(struct record *record, struct error *error)
             matched[record->steps[i].group] = true;
     for (int32_t i = 0; i < record->program->count; i++) {
         int kind = record->program->items[i].kind;
-        if ((kind == INSTRUCTION_SET || kind == INSTRUCTION_WAIT) &&
-            !matched[record_group(record, i)])
+        if ((kind == INSTRUCTION_SET || kind == INSTRUCTION_WAIT) && !matched[record->group[i]])
             record->fixed[i] = true;
     }
     free(matched);
@@ -338,9 +346,11 @@ static enum status fix_unmatched(struct record *record, struct error *error)
 static void resolve(struct record *record)
 {
     memset(record->head, -1, (all_registers(record) + 1) * sizeof *record->head);
+    for (int32_t i = 0; i < record->program->count; i++)
+        record->group[i] = group_of(record, i);
     for (int64_t i = 0; i < record->count; i++) {
         struct record_step *step = &record->steps[i];
-        step->group = record_group(record, step->item);
+        step->group = record->group[step->item];
         step->blocks = step->pipe >= 0 && record->program->hw->pipes[step->pipe].blocks_dispatch;
         if (step->kind != INSTRUCTION_SET && step->kind != INSTRUCTION_WAIT)
             continue;
@@ -372,6 +382,6 @@ enum status record_close(struct record *record, struct error *error)
     enum status status = fix_unmatched(record, error);
     for (int32_t i = 0; i < record->program->count; i++)
         if (record->fixed[i])
-            record->fixed[record_group(record, i)] = true;
+            record->fixed[record->group[i]] = true;
     return status;
 }

@@ -1,17 +1,17 @@
 /* What of an executed program matters for its order: sets, waits, barriers, and which earlier
  * events each access has to come after. The search for synchronisation that orders nothing new
- * replays it again and again (analysis/check/replay.h) without looking at bytes.
+ * replays it again and again (oversync.c) without looking at bytes.
  *
  *   struct record record = {0};
  *   record_init(&record, &program, &error);
- *   record_add(&record, &event, pairs, bounds, &error);      for every event, in the order of
- * execution record_close(&record, &error);
+ *   record_add(&record, &event, pairs, bounds, &error);      for every event, in order
+ *   record_close(&record, &error);
  *
  * A beyond-limit record is no error: record.full is then true, and the record worth nothing. */
 #ifndef AUTOTUNE_ANALYSIS_CHECK_RECORD_H
 #define AUTOTUNE_ANALYSIS_CHECK_RECORD_H
 
-#include "analysis/check/pair.h"
+#include "analysis/check/overlap.h"
 
 #define RECORD_MAX_STEPS 4000000LL
 enum { RECORD_MAX_SLOTS = 4096 }; /* sets whose waits are still to come, at one time */
@@ -20,7 +20,7 @@ enum { RECORD_MAX_SLOTS = 4096 }; /* sets whose waits are still to come, at one 
 struct record_need {
     uint32_t number;
     int32_t item;  /* of that event, when both touch the same bytes; -1: that is not said */
-    int32_t piece; /* which (pair.h) */
+    int32_t piece; /* which (struct pair) */
     int8_t pipe, buffer;
 };
 
@@ -31,7 +31,7 @@ struct record_step {
     int32_t slot;    /* set: where its clock is kept until its wait (-1: no wait); wait: the same */
     int32_t partner; /* set <-> wait: steps, -1: none */
     int32_t need;    /* the first of its needs */
-    int32_t group;   /* of its instruction (record_group), once the record is closed */
+    int32_t group;   /* of its instruction, once the record is closed */
     int32_t reg;     /* set or wait: its register among those in use, then, too */
     int8_t pipe;     /* PROGRAM_PIPE_ALL: a barrier */
     uint8_t kind;    /* enum instruction_kind; any kind of work counts as INSTRUCTION_MOVE */
@@ -58,12 +58,13 @@ struct record {
     int64_t need_count;
     struct record_need *needs;
     int32_t *group;       /* per instruction: a set or wait that is matched with it, or itself; sets
-                             and waits whose groups end at the same instruction go together */
+                             and waits whose groups end at the same instruction go
+                             together. Closed: that instruction, which stands for all */
     int32_t *head, *tail; /* per register: the steps of its oldest and newest set without a wait;
                              closed: `head` is its number among those in use, -1: none */
     int register_count;   /* in use, */
     int8_t *register_to;  /* and the pipes that wait for them */
-    bool *fixed;          /* per group: it cannot be taken out (record_group) */
+    bool *fixed;          /* per group: it cannot be taken out */
     uint32_t needed[HARDWARE_MAX_PIPES][HARDWARE_MAX_PIPES]; /* the most so far */
     struct record_step
         left_out[HARDWARE_MAX_PIPES];     /* the last work that tells nothing, per pipe */
@@ -95,8 +96,5 @@ enum status record_cut(struct record *record, const struct order *order, struct 
 /* A period has ended here. Without memory the record becomes full. */
 void record_mark(struct record *record, int depth, bool first, bool last);
 enum status record_close(struct record *record, struct error *error);
-
-/* The instruction that stands for all sets and waits matched with `item`, however indirectly. */
-int32_t record_group(struct record *record, int32_t item);
 
 #endif

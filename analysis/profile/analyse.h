@@ -7,7 +7,7 @@
  *   }
  *
  * Active ratios are of the cores' time, as the profilers' own: of the larger one where a kernel
- * runs on both kinds of cores. What neither counters nor shapes give (analyse_peaks.h) stays
+ * runs on both kinds of cores. What neither counters nor shapes give (analyse_shapes.h) stays
  * negative, and a verdict that more knowledge could turn is said to be open.
  * docs/profiles.md. */
 #ifndef AUTOTUNE_ANALYSIS_PROFILE_ANALYSE_H
@@ -42,5 +42,13 @@ const char *analyse_next_reason(int next);
 /* How long the operator took: the duration, or where the file has none, the time of its cores;
  * negative: not known. */
 double analyse_time_us(const struct profile_row *row, const struct diagnosis *diagnosis);
+
+/* Of the reads of the L2 cache, or of its writes, the share that missed it; negative: not counted.
+ */
+double counters_miss_share(const struct profile_row *row, bool writes);
+
+/* The share of the time in which the vector unit waited for its buffer, by all conflicts; negative:
+ * not counted. */
+double counters_conflicts(const struct profile_row *row);
 
 #endif

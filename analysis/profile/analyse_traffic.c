@@ -86,6 +86,22 @@ static int find_routes(const struct hardware *hw, const struct traffic *traffic,
     return count;
 }
 
+void traffic_add_unit(struct peaks *peaks, int side, int unit, double least_ns, double most_ns)
+{
+    struct time_span *span = &peaks->units[side][unit];
+    span->known = true;
+    span->least_ns += least_ns;
+    span->most_ns += most_ns;
+}
+
+static void add_bus_bytes(struct peaks *peaks, int bus, double least_bytes, double most_bytes)
+{
+    struct time_span *span = &peaks->buses[bus];
+    span->known = true;
+    span->least_ns += peak_bus_ns(peaks->hw, bus, least_bytes);
+    span->most_ns += isinf(most_bytes) ? INFINITY : peak_bus_ns(peaks->hw, bus, most_bytes);
+}
+
 /* What all routes take is on a bus for certain. It is at most what the unit can have moved over it
  * while it was busy. */
 static void add_to_bus(struct peaks *peaks, int bus, const struct route *routes, int count,
@@ -102,23 +118,7 @@ static void add_to_bus(struct peaks *peaks, int bus, const struct route *routes,
         return;
     double most_bytes = fmin(traffic->most_bytes, busy_ns * peaks->cores[traffic->side] / fastest);
     double least_bytes = all ? traffic->least_bytes : 0;
-    traffic_add_bus(peaks, bus, least_bytes, fmax(most_bytes, least_bytes));
-}
-
-void traffic_add_bus(struct peaks *peaks, int bus, double least_bytes, double most_bytes)
-{
-    struct time_span *span = &peaks->buses[bus];
-    span->known = true;
-    span->least_ns += peak_bus_ns(peaks->hw, bus, least_bytes);
-    span->most_ns += isinf(most_bytes) ? INFINITY : peak_bus_ns(peaks->hw, bus, most_bytes);
-}
-
-void traffic_add_unit(struct peaks *peaks, int side, int unit, double least_ns, double most_ns)
-{
-    struct time_span *span = &peaks->units[side][unit];
-    span->known = true;
-    span->least_ns += least_ns;
-    span->most_ns += most_ns;
+    add_bus_bytes(peaks, bus, least_bytes, fmax(most_bytes, least_bytes));
 }
 
 /* How much of it misses the cache is known: two ways, each with its part. */

@@ -7,8 +7,14 @@
 #ifndef AUTOTUNE_ANALYSIS_PROFILE_ANALYSE_TRAFFIC_H
 #define AUTOTUNE_ANALYSIS_PROFILE_ANALYSE_TRAFFIC_H
 
-#include "analysis/profile/analyse_peaks.h"
+#include "core/diagnosis.h"
 #include "core/hardware.h"
+#include "formats/profile.h"
+
+/* Which component of a diagnosis is a unit of the row; -1: none. */
+struct component_places {
+    int of[PROFILE_SIDES][PROFILE_UNITS];
+};
 
 struct time_span {
     bool known;
@@ -44,9 +50,8 @@ void traffic_begin(const struct profile_row *row, const struct hardware *hw,
 /* Of a unit that the row does not have only the buses know. False: there is nothing but them. */
 bool traffic_add(struct peaks *peaks, const struct traffic *traffic);
 
-/* Adds to what a unit or a bus takes: times of one core, bytes of all. */
+/* Adds to what a unit takes: times of one core. */
 void traffic_add_unit(struct peaks *peaks, int side, int unit, double least_ns, double most_ns);
-void traffic_add_bus(struct peaks *peaks, int bus, double least_bytes, double most_bytes);
 
 void traffic_close(struct peaks *peaks);
 

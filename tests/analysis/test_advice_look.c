@@ -1,5 +1,5 @@
 /* Looking one change further than the next. */
-#include "analysis/advice/look.h"
+#include "analysis/advice/advice.h"
 #include "tests/support/advised.h"
 #include "tests/support/machine.h"
 

@@ -1,7 +1,7 @@
 /* A kernel: what is parsed prints as a text that parses as the same program, with the same
  * findings; what advice makes of it is such a program too, safe and faster. */
 #include "analysis/advice/advice.h"
-#include "analysis/advice/safety.h"
+#include "analysis/advice/trial.h"
 #include "analysis/check/check.h"
 #include "core/program_text.h"
 #include "tests/fuzz/fuzz.h"
