@@ -4,6 +4,8 @@
 
 #include "jobs/tune/job.h"
 
+#include <jansson.h>
+
 /* JSON text, to be freed. It holds no clock and no thread count: the same result gives the same
  * text. Scores are not kept. */
 enum status job_encode(const struct job *job, const struct job_result *result, char **json,
@@ -53,5 +55,20 @@ bool job_is_answered(const struct store_row *row, double time_limit_s);
 /* Looks the job up; *found is false where the store has no answer. */
 enum status job_recall(const struct job *job, struct store *store, bool *found,
                        struct job_result *result, struct error *error);
+
+/* Members of stored answers. What a file says is checked as any other input: a store may have been
+ * written by anybody. Each is false where the member is something else. */
+
+/* A whole number >= least. */
+bool job_get_integer(const json_t *object, const char *name, int64_t least, int64_t *value);
+
+/* One from 0 to `most`. */
+bool job_get_count(const json_t *object, const char *name, int most, int *value);
+
+/* A finite number >= 0; with null for what is not known, which is 0. */
+bool job_get_real(const json_t *object, const char *name, double *value);
+bool job_get_known(const json_t *object, const char *name, double *value);
+
+bool job_get_bool(const json_t *object, const char *name, bool *value);
 
 #endif
