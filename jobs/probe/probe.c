@@ -77,20 +77,6 @@ int writer_path(struct probe_writer *w, const char *source, const char *destinat
     return path;
 }
 
-int writer_vector(struct probe_writer *w, enum dtype type)
-{
-    static const char *const names[] = {"vadd", "vmul", "relu"};
-    for (int i = 0; i < PROBE_COUNT(names); i++) {
-        int operation = hardware_operation(w->hw, names[i], (int)strlen(names[i]));
-        if (operation < 0)
-            continue;
-        w->vector_pipe = w->hw->prices[hardware_operation_price(w->hw, operation, type)].pipe;
-        return operation;
-    }
-    writer_lacks(w, "it has none of the vector operations vadd, vmul and relu");
-    return -1;
-}
-
 const struct matrix_type *writer_matrix(struct probe_writer *w, enum dtype type)
 {
     const struct matrix_type *matrix = hardware_matrix_type(w->hw, type);

@@ -57,13 +57,15 @@ static void emit_rows(struct probe_writer *w, const struct probe_curve *curve, i
 
 /* ------------------------------------------------------------------ numbers */
 
-/* Of the curve's path, gm->l1 where it names none. */
+/* Of the curve's path, gm->l1 where it names none; NULL without it. */
 static const struct price *price_of(const struct probe_answer *answer,
                                     const struct probe_quantity *q)
 {
     const struct probe_curve *curve = quantity_curve(answer, q);
-    return path_price(answer->hw, curve->source ? curve->source : "gm",
-                      curve->destination ? curve->destination : "l1");
+    struct probe_writer w = {.hw = answer->hw};
+    int path = writer_path(&w, curve->source ? curve->source : "gm",
+                           curve->destination ? curve->destination : "l1");
+    return path < 0 ? NULL : &answer->hw->prices[answer->hw->paths[path].price];
 }
 
 /* Over whole stairs, where there are some. */

@@ -115,7 +115,13 @@ double quantity_described(const struct probe_answer *answer, const struct probe_
     return q->described ? q->described(answer, q) : NAN;
 }
 
-bool curve_points_open(const struct probe_answer *answer, int curve, struct curve_points *points)
+struct curve_points {
+    double *x, *y; /* freed by curve_points_clear */
+    struct segment_points points;
+};
+
+static bool curve_points_open(const struct probe_answer *answer, int curve,
+                              struct curve_points *points)
 {
     const struct probe_series *series = &answer->series[curve];
     size_t count = (size_t)series->count;
@@ -131,7 +137,7 @@ bool curve_points_open(const struct probe_answer *answer, int curve, struct curv
     return true;
 }
 
-void curve_points_clear(struct curve_points *points)
+static void curve_points_clear(struct curve_points *points)
 {
     free(points->x);
 }
@@ -201,14 +207,6 @@ double in_cycles(const struct hardware *hw, double ns)
 double price_unit_ns(const struct price *price)
 {
     return (double)price->rate.fs / (double)price->rate.units / FS_PER_NS;
-}
-
-const struct price *path_price(const struct hardware *hw, const char *source,
-                               const char *destination)
-{
-    struct probe_writer w = {.hw = hw};
-    int path = writer_path(&w, source, destination);
-    return path < 0 ? NULL : &hw->prices[hw->paths[path].price];
 }
 
 double price_gbps(const struct hardware *hw, const struct price *price, int cores)

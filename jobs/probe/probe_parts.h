@@ -27,9 +27,6 @@ bool writer_ends(const struct probe_writer *w);
 int writer_buffer(struct probe_writer *w, const char *name);
 int writer_path(struct probe_writer *w, const char *source, const char *destination);
 
-/* Additions of the type, or multiplications or ReLU where there are none. */
-int writer_vector(struct probe_writer *w, enum dtype type);
-
 /* The unit's entry for a type; NULL, and the writer ends, without one. */
 const struct matrix_type *writer_matrix(struct probe_writer *w, enum dtype type);
 
@@ -85,15 +82,6 @@ bool knee_fit(const struct segment_points *points, struct knee *knee);
 
 /* ---- numbers */
 
-/* The curve's points, and the element's size of its type. STATUS: x and y are freed by
- * curve_points_clear. */
-struct curve_points {
-    double *x, *y;
-    struct segment_points points;
-};
-bool curve_points_open(const struct probe_answer *answer, int curve, struct curve_points *points);
-void curve_points_clear(struct curve_points *points);
-
 /* The line through a curve's points; ns for each step of x, the stairs' length in x; NAN. */
 bool curve_line(const struct probe_answer *answer, int curve, struct line *line);
 double curve_slope_ns(const struct probe_answer *answer, int curve);
@@ -113,10 +101,7 @@ const struct probe_curve *quantity_curve(const struct probe_answer *answer,
 double in_cycles(const struct hardware *hw, double ns);
 /* What a unit of work takes at a price, in ns. */
 double price_unit_ns(const struct price *price);
-/* The price of a path by name, NULL without it; and what each of so many cores gets that move over
- * it at once, NAN for NULL. */
-const struct price *path_price(const struct hardware *hw, const char *source,
-                               const char *destination);
+/* What each of so many cores gets that move over a path of that price at once; NAN for NULL. */
 double price_gbps(const struct hardware *hw, const struct price *price, int cores);
 
 /* ---- on this computer */

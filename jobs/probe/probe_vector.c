@@ -8,8 +8,24 @@
 #include "jobs/probe/probe_parts.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ------------------------------------------------------------------ one operation */
+
+/* Additions of the type, or multiplications or ReLU where there are none. */
+static int writer_vector(struct probe_writer *w, enum dtype type)
+{
+    static const char *const names[] = {"vadd", "vmul", "relu"};
+    for (int i = 0; i < PROBE_COUNT(names); i++) {
+        int operation = hardware_operation(w->hw, names[i], (int)strlen(names[i]));
+        if (operation < 0)
+            continue;
+        w->vector_pipe = w->hw->prices[hardware_operation_price(w->hw, operation, type)].pipe;
+        return operation;
+    }
+    writer_lacks(w, "it has none of the vector operations vadd, vmul and relu");
+    return -1;
+}
 
 /* One addition of x elements: what a mask leaves of a repeat, and beyond one repeat more of them.
  */

@@ -31,6 +31,14 @@
 
 /* ------------------------------------------------------------------ memory */
 
+/* Texts of jobs that many have in common. */
+enum { SWEEP_OPTIONS, SWEEP_SHAPE, SWEEP_SIMULATED_QUERY, SWEEP_MEASURED_QUERY, SWEEP_TEXTS };
+
+struct sweep_memory {
+    struct block *blocks;
+    const char *last_text[SWEEP_TEXTS]; /* of the last job: most are alike */
+};
+
 enum { BLOCK_SIZE = 1 << 20 };
 
 struct block {
@@ -148,7 +156,9 @@ static int64_t measuring_cost(int64_t tilings)
     return MEASURE_US * tilings;
 }
 
-int64_t job_cost(const struct job *job)
+/* An estimate of the work of a job's search, > 0, about microseconds of one core; the same on every
+ * machine. By it sweeps go smallest first and are cut into shards. */
+static int64_t job_cost(const struct job *job)
 {
     double all = (double)job->space.candidates;
     double us = fitted_us(job);

@@ -6,14 +6,6 @@
 
 #include <limits.h>
 
-/* Texts of jobs that many have in common. */
-enum { SWEEP_OPTIONS, SWEEP_SHAPE, SWEEP_SIMULATED_QUERY, SWEEP_MEASURED_QUERY, SWEEP_TEXTS };
-
-struct sweep_memory {
-    struct block *blocks;
-    const char *last_text[SWEEP_TEXTS]; /* of the last job: most are alike */
-};
-
 /* Memory that is freed as a whole. NULL when there is no more. */
 void *sweep_allocate(struct sweep *sweep, size_t size);
 const char *sweep_copy(struct sweep *sweep, const char *text);
@@ -33,10 +25,6 @@ bool sweep_set_file(const char *folder, const char *name, char file[PATH_MAX]);
 
 /* Options of every job, and room for `count` more behind them. */
 struct sweep_option *sweep_row(const struct sweep_source *source, struct sweep *sweep, int count);
-
-/* An estimate of the work of a job's search, > 0, about microseconds of one core; the same on every
- * machine. By it sweeps go smallest first and are cut into shards. */
-int64_t job_cost(const struct job *job);
 
 /* Logarithm and power by straight lines between powers of two, the same on every machine. */
 double log2_by_lines(double x); /* x >= 1 */

@@ -58,6 +58,14 @@ enum status host_tune_measure(const struct space *space, const struct search_res
                               struct error *error);
 void host_tune_clear(struct host_tune *tune);
 
+/* What the model says of the tiling with this index. */
+enum status host_tune_model(const struct space *space, int64_t index, struct host_candidate *item,
+                            struct error *error);
+
+/* From the items' ranks and times the rest: how many were measured, the model's quality, the order
+ * of the items. host_tune_measure has done it. */
+enum status host_tune_judge(struct host_tune *tune, struct error *error);
+
 /* ---- of a job */
 
 /* What a job of its own, as a sweep's, measures by its --validate. */

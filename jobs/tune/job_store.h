@@ -4,8 +4,6 @@
 
 #include "jobs/tune/job.h"
 
-#include <jansson.h>
-
 /* JSON text, to be freed. It holds no clock and no thread count: the same result gives the same
  * text. Scores are not kept. */
 enum status job_encode(const struct job *job, const struct job_result *result, char **json,
@@ -31,12 +29,6 @@ enum status job_record(const struct job *job, const struct job_result *result, b
                        bool *worth, struct job_record *record, struct error *error);
 void job_record_clear(struct job_record *record);
 
-/* The parts of a record that every kind has: the job's key and chip, and no tiling; and the best
- * tiling where there is one. */
-void job_record_open(const struct job *job, struct job_record *record);
-void job_record_best(const struct job *job, const struct tiling *tiling, double time_ns,
-                     struct job_record *record);
-
 /* Puts a record in, but not one that was cut off over one that says as much. `fresh`: what was
  * measured anew counts, unless less time was allowed for it. */
 enum status job_record_put(struct store *store, const struct job_record *record, bool fresh,
@@ -55,20 +47,5 @@ bool job_is_answered(const struct store_row *row, double time_limit_s);
 /* Looks the job up; *found is false where the store has no answer. */
 enum status job_recall(const struct job *job, struct store *store, bool *found,
                        struct job_result *result, struct error *error);
-
-/* Members of stored answers. What a file says is checked as any other input: a store may have been
- * written by anybody. Each is false where the member is something else. */
-
-/* A whole number >= least. */
-bool job_get_integer(const json_t *object, const char *name, int64_t least, int64_t *value);
-
-/* One from 0 to `most`. */
-bool job_get_count(const json_t *object, const char *name, int most, int *value);
-
-/* A finite number >= 0; with null for what is not known, which is 0. */
-bool job_get_real(const json_t *object, const char *name, double *value);
-bool job_get_known(const json_t *object, const char *name, double *value);
-
-bool job_get_bool(const json_t *object, const char *name, bool *value);
 
 #endif
