@@ -11,7 +11,7 @@
 #include "formats/json.h"
 #include "formats/text.h"
 #include "hardware/load.h"
-#include "jobs/calibrate/calibrate_overlap.h"
+#include "jobs/calibrate/calibrate_host.h"
 
 #include <ctype.h>
 #include <errno.h>

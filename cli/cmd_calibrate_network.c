@@ -1,7 +1,7 @@
 /* Runs of networks are tables of calls with a measured time (network/run_file.h). */
 #include "cli/cmd_calibrate_learn.h"
 #include "cli/signals.h"
-#include "jobs/calibrate/learn_network.h"
+#include "jobs/calibrate/learn.h"
 #include "network/run_file.h"
 
 #include <stdlib.h>

@@ -14,7 +14,6 @@
 #include "formats/json.h"
 #include "formats/text.h"
 #include "jobs/evaluate/against.h"
-#include "jobs/evaluate/corrected.h"
 #include "jobs/evaluate/evaluation.h"
 #include "kernels/registry.h"
 #include "results/outline.h"

@@ -8,7 +8,6 @@
 #include "formats/json.h"
 #include "jobs/calibrate/calibrate.h"
 #include "jobs/probe/probe.h"
-#include "jobs/probe/probe_write.h"
 #include "jobs/probe/subject.h"
 #include "results/report_tune.h"
 

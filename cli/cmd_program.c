@@ -7,7 +7,7 @@
 #include "core/program_text.h"
 #include "core/suggest.h"
 #include "formats/json.h"
-#include "jobs/tune/generate.h"
+#include "jobs/tune/report_program.h"
 #include "search/search.h"
 
 #include <stdlib.h>

@@ -11,7 +11,6 @@
 #include "cli/sweep_slurm.h"
 #include "cli/threads.h"
 #include "formats/text.h"
-#include "jobs/sweep/report_sweep.h"
 #include "jobs/sweep/slurm.h"
 #include "jobs/sweep/sweep.h"
 #include "validate/calibrate/topology.h"

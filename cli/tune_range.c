@@ -6,7 +6,7 @@
 #include "cli/signals.h"
 #include "cli/threads.h"
 #include "core/number.h"
-#include "jobs/range/range_write.h"
+#include "jobs/range/range.h"
 #include "jobs/tune/export.h"
 
 #include <math.h>

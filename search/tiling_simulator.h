@@ -19,8 +19,9 @@ void asked_timeline(const struct space *space, const struct tiling *tiling,
                     struct timeline *timeline);
 
 /* Takes superfluous synchronisation out of simulator->program where dispatching an instruction
- * takes time, so that what is simulated takes as long as what is handed out (jobs/tune/generate.h).
- * Elsewhere such flags take none, and looking for them would take far longer than simulating. */
+ * takes time, so that what is simulated takes as long as what is handed out
+ * (jobs/tune/report_program.h). Elsewhere such flags take none, and looking for them would take far
+ * longer than simulating. */
 enum status tiling_simulator_tidy(struct tiling_simulator *simulator, struct error *error);
 
 /* Generates one part of a tiling and simulates it, all working cores in step on the bus. A

@@ -2,7 +2,7 @@
  * drawn at random and ordered by what the model predicts before the fit; the best ones and others,
  * evenly over what is not hopeless, are timed against each other. The timings of all shapes
  * together determine the overlap (validate/host_fit.h). */
-#include "jobs/calibrate/calibrate_overlap.h"
+#include "jobs/calibrate/calibrate_host.h"
 
 #include "costmodel/host_time.h"
 #include "hardware/description.h"

@@ -30,4 +30,14 @@ enum status calibrate_programs(struct calibration *calibration, const struct cur
 enum status calibration_set_bus(struct calibration *calibration, int bus, double first_gbps,
                                 double cap_gbps, const char *source, struct error *error);
 
+/* Points as sums of terms: fixed, for each instruction, for each unit of work. */
+struct samples {
+    int count, terms;
+    double *rows, *times_ns;
+};
+
+/* Room for points; false without memory. To be cleared either way. */
+bool samples_open(struct samples *samples, int capacity, int terms);
+void samples_clear(struct samples *samples);
+
 #endif

@@ -1,15 +1,304 @@
 /* All numbers of a description from times of programs (after Y. Xiao and Z. Wang, AIBench, 2024,
  * whose procedures tell some of them). In this order, each with what the ones before have told:
  * launch, skew and dispatch; what is done in whole lots; the laws of single instructions and what n
- * transfers get of a bus; pieces, flags and the cache. Then every program is simulated anew, and
- * the answer says how far off the description is. A number that no difference of times shows is
- * named with the reason. */
+ * transfers get of a bus; pieces, flags and the cache. What an instruction takes is three columns
+ * of a line: that there is one, how many, and how much work they do; the file's times are exact, so
+ * that the line goes through its points. Then every program is simulated anew, and the answer says
+ * how far off the description is. A number that no difference of times shows is named with the
+ * reason. */
 #include "jobs/calibrate/calibrate_programs.h"
 
+#include "validate/linear_fit.h"
+
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+/* ------------------------------------------------------------------ laws */
+
+/* What is left of a number that is 0, in ns: times are written in femtoseconds. */
+static const double nothing_ns = 1e-4;
+
+/* Lists the subjects of calibration->hw and their curves. Closed after a failure too. */
+static enum status program_laws_open(struct program_laws *laws)
+{
+    TRY(subjects_list(&laws->calibration->hw, &laws->list, laws->error));
+    laws->laws = calloc((size_t)laws->list.count + 1, sizeof *laws->laws);
+    if (!laws->laws)
+        return error_memory(laws->error);
+    for (int i = 0; i < laws->list.count; i++)
+        laws->laws[i].curve = curves_find(laws->curves, laws->list.items[i].kind,
+                                          laws->list.items[i].name, laws->calibration->chip);
+    return STATUS_OK;
+}
+
+static void program_laws_close(struct program_laws *laws)
+{
+    subjects_clear(&laws->list);
+    free(laws->laws);
+    laws->laws = NULL;
+}
+
+static bool is_on_line(const struct curve_point *point, const int64_t base[], int dimension)
+{
+    for (int i = 0; i < CURVE_MAX_SIZES; i++)
+        if (i != dimension && point->size[i] != base[i])
+            return false;
+    return true;
+}
+
+/* The largest size of one dimension whose time is that of 1, all others being those of `base`; 0
+ * where no longer time ends it. */
+static int64_t program_lot(const struct curve *curve, const int64_t base[CURVE_MAX_SIZES],
+                           int dimension)
+{
+    const struct curve_point *first = NULL; /* points are in order of size */
+    int64_t lot = 0;
+    for (int i = 0; i < curve->point_count; i++) {
+        const struct curve_point *point = &curve->points[i];
+        if (!is_on_line(point, base, dimension))
+            continue;
+        if (!first && point->size[dimension] != 1)
+            return 0;
+        first = first ? first : point;
+        if (point->ns != first->ns)
+            return lot;
+        lot = point->size[dimension];
+    }
+    return 0;
+}
+
+/* How often the instruction stands in a program of one core; 0: it is not of one core. */
+static int64_t times_of(enum curve_kind kind, const int64_t size[])
+{
+    if (kind == CURVE_MOVES)
+        return size[0] == 1 ? size[1] : 0;
+    return kind == CURVE_PRODUCTS ? size[0] : 1;
+}
+
+/* Has a kind a law? */
+static bool program_has_law(enum curve_kind kind)
+{
+    return kind == CURVE_MOVES || kind == CURVE_PRODUCTS || kind == CURVE_VECTORS ||
+           kind == CURVE_SCALARS;
+}
+
+static enum status add_point(const struct program_laws *laws, const struct subject *subject,
+                             const struct curve_point *point, struct samples *samples)
+{
+    struct instruction in;
+    int64_t times = times_of(subject->kind, point->size);
+    double ns = point->ns - laws->launch_ns - laws->launch_core_ns - laws->dispatch_ns;
+    if (times == 0 || !(ns > 0))
+        return STATUS_OK;
+    struct error why;
+    if (subject_instruction(&laws->calibration->hw, subject, point->size, &in, &why) != STATUS_OK)
+        return error_at(laws->error, laws->file, point->line, "%s", why.text);
+    double *row = samples->rows + (ptrdiff_t)samples->count * samples->terms;
+    samples->times_ns[samples->count++] = ns;
+    row[0] = 1;
+    if (samples->terms == 3)
+        row[1] = (double)times;
+    row[samples->terms - 1] = (double)times * (double)in.paid_units;
+    return STATUS_OK;
+}
+
+static enum status fit_law(const struct program_laws *laws, const struct subject *subject,
+                           struct program_law *law)
+{
+    bool rows = subject->kind == CURVE_MOVES || subject->kind == CURVE_PRODUCTS;
+    struct samples samples;
+    struct linear_fit fit;
+    struct error why;
+    enum status status = STATUS_OK;
+    if (!samples_open(&samples, law->curve->point_count, rows ? 3 : 2)) {
+        samples_clear(&samples);
+        return error_memory(laws->error);
+    }
+    for (int i = 0; i < law->curve->point_count && status == STATUS_OK; i++)
+        status = add_point(laws, subject, &law->curve->points[i], &samples);
+    if (status == STATUS_OK && linear_fit(samples.rows, samples.times_ns, samples.count,
+                                          samples.terms, &fit, &why) == STATUS_OK) {
+        law->known = true;
+        law->latency_ns = rows ? fit.cost[0] : 0;
+        law->each_ns = fit.cost[rows];
+        law->unit_ns = fit.cost[samples.terms - 1];
+        law->median_error = fit.median_error;
+    }
+    samples_clear(&samples);
+    return status;
+}
+
+/* Fits all laws, with the lots that calibration->hw has. */
+static enum status program_laws_fit(struct program_laws *laws)
+{
+    for (int i = 0; i < laws->list.count; i++)
+        laws->laws[i].known = false;
+    for (int i = 0; i < laws->list.count; i++)
+        if (laws->laws[i].curve && program_has_law(laws->list.items[i].kind))
+            TRY(fit_law(laws, &laws->list.items[i], &laws->laws[i]));
+    return STATUS_OK;
+}
+
+/* The time that a law has for one program. */
+static double program_expected_ns(const struct program_laws *laws, int subject,
+                                  const struct instruction *in)
+{
+    const struct program_law *law = &laws->laws[subject];
+    return laws->launch_ns + laws->launch_core_ns + laws->dispatch_ns + law->latency_ns +
+           law->each_ns + law->unit_ns * (double)in->paid_units;
+}
+
+/* Sets a number to what a subject's curve says; 0 points of noise become 0. */
+static enum status program_set(struct program_laws *laws, int subject, const char *key,
+                               const char *unit, double value)
+{
+    const struct program_law *law = &laws->laws[subject];
+    const char *slash = strrchr(laws->file, '/');
+    struct parameter parameter = {.value = value < nothing_ns ? 0 : value,
+                                  .error = NAN,
+                                  .unit = unit,
+                                  .points = law->curve->point_count,
+                                  .median_error = law->median_error,
+                                  .r_squared = NAN};
+    snprintf(parameter.key, sizeof parameter.key, "%s", key);
+    snprintf(parameter.from, sizeof parameter.from, "%.40s's %.50s", slash ? slash + 1 : laws->file,
+             laws->list.items[subject].name);
+    return calibration_set(laws->calibration, &parameter, laws->error);
+}
+
+enum status program_unknown(struct program_laws *laws, const char *key, const char *format, ...)
+{
+    struct calibration *calibration = laws->calibration;
+    va_list arguments;
+    for (int i = 0; i < calibration->unknown_count; i++)
+        if (strcasecmp(calibration->unknowns[i].key, key) == 0)
+            return STATUS_OK;
+    if (calibration->unknown_count == CALIBRATION_MAX_PARAMETERS)
+        return error_set(laws->error, STATUS_TOO_LARGE, "more than %d numbers that are not told",
+                         CALIBRATION_MAX_PARAMETERS);
+    struct unknown *unknown = &calibration->unknowns[calibration->unknown_count++];
+    snprintf(unknown->key, sizeof unknown->key, "%s", key);
+    va_start(arguments, format);
+    vsnprintf(unknown->why, sizeof unknown->why, format, arguments);
+    va_end(arguments);
+    return STATUS_OK;
+}
+
+/* ------------------------------------------------------------------ what it has come to */
+
+/* Numbers that no time of a program depends on, by the end of their keys, numbers of lists left
+ * out. */
+static const struct silent {
+    const char *ending, *why;
+} silent[] = {
+    {"cores", "programs run on as many cores as they are told to"},
+    {"clock_mhz", "what takes cycles shows in ns; the clock stays, and cycles follow it"},
+    {"host_call_ns", "no part of a program's time"},
+    {"flag_registers", "takes no time"},
+    {"core_flags", "takes no time"},
+    {"core_flag_ns", "the chip has no flags between kinds of core that cross in a program here"},
+    {"capacity_bytes", "takes no time"},
+    {"alignment_bytes", "takes no time"},
+    {"per_core", "taken for known"},
+    {"align_bytes", "pieces are timed by the classes that a description has"},
+    {"up_to_bytes", "pieces are timed by the classes that a description has"},
+    {"vector_repeat_bytes", "no vector operation takes longer for more"},
+};
+
+/* "a.up_to_bytes.3" ends in up_to_bytes. */
+static bool ends_in(const char *key, const char *ending)
+{
+    size_t length = strlen(key), wanted = strlen(ending);
+    while (length && strchr("0123456789", key[length - 1]))
+        length--;
+    if (length && key[length - 1] == '.')
+        length--;
+    return length >= wanted && strncasecmp(key + length - wanted, ending, wanted) == 0 &&
+           (length == wanted || key[length - wanted - 1] == '.');
+}
+
+static const char *reason_of_silence(const char *key)
+{
+    for (size_t i = 0; i < sizeof silent / sizeof *silent; i++)
+        if (ends_in(key, silent[i].ending))
+            return silent[i].why;
+    return "the file has no programs that tell it";
+}
+
+static bool is_told(const struct calibration *calibration, const char *key)
+{
+    for (int i = 0; i < calibration->parameter_count; i++)
+        if (strcasecmp(calibration->parameters[i].key, key) == 0)
+            return true;
+    return false;
+}
+
+/* Names all numbers that nothing was set for. */
+static enum status program_unknowns(struct program_laws *laws)
+{
+    const struct hardware *hw = &laws->calibration->hw;
+    for (size_t f = 0; f < hw->fact_count; f++) {
+        const char *key = hw->facts[f].key;
+        if (strncmp(key, "fit.", 4) != 0 && !is_told(laws->calibration, key))
+            TRY(program_unknown(laws, key, "%s", reason_of_silence(key)));
+    }
+    return STATUS_OK;
+}
+
+static enum status judge_curve(struct program_laws *laws, struct subject_bench *bench, int subject,
+                               double errors[])
+{
+    const struct program_law *law = &laws->laws[subject];
+    struct calibration *calibration = laws->calibration;
+    int count = law->curve->point_count;
+    for (int i = 0; i < count; i++) {
+        const struct curve_point *point = &law->curve->points[i];
+        double ns;
+        TRY(subject_time(bench, &laws->list.items[subject], point->size, &ns));
+        errors[i] = fabs(ns / point->ns - 1);
+    }
+    if (calibration->curve_count == CALIBRATION_MAX_CURVES)
+        return STATUS_OK;
+    struct fitted_curve *report = &calibration->curves[calibration->curve_count++];
+    gsl_sort(errors, 1, (size_t)count);
+    *report = (struct fitted_curve){.points = count,
+                                    .fixed_ns = law->latency_ns + law->each_ns,
+                                    .rate = law->unit_ns > 0 ? 1 / law->unit_ns : 0,
+                                    .median_error =
+                                        gsl_stats_median_from_sorted_data(errors, 1, (size_t)count),
+                                    .max_error = errors[count - 1],
+                                    .r_squared = NAN};
+    snprintf(report->name, sizeof report->name, "%.78s", laws->list.items[subject].name);
+    return STATUS_OK;
+}
+
+/* Says of every curve how far off its programs are on the description as it stands. */
+static enum status program_judge(struct program_laws *laws)
+{
+    struct subject_bench bench;
+    double *errors = NULL;
+    int most = 0;
+    for (int i = 0; i < laws->list.count; i++)
+        if (laws->laws[i].curve && laws->laws[i].curve->point_count > most)
+            most = laws->laws[i].curve->point_count;
+    errors = calloc((size_t)most + 1, sizeof *errors);
+    if (!errors)
+        return error_memory(laws->error);
+    enum status status = subject_bench_open(&bench, &laws->calibration->hw, laws->error);
+    for (int i = 0; i < laws->list.count && status == STATUS_OK; i++)
+        if (laws->laws[i].curve)
+            status = judge_curve(laws, &bench, i, errors);
+    subject_bench_close(&bench);
+    free(errors);
+    return status;
+}
+
+/* ------------------------------------------------------------------ numbers */
 
 typedef enum status set_numbers(struct program_laws *laws, int subject);
 
@@ -19,7 +308,7 @@ static bool is_there(const struct program_laws *laws, const char *key)
     return description_get(&laws->calibration->description, key, &ignored);
 }
 
-static void join(char key[HARDWARE_KEY_SIZE], const char *group, const char *name)
+static void join_key(char key[HARDWARE_KEY_SIZE], const char *group, const char *name)
 {
     snprintf(key, HARDWARE_KEY_SIZE, "%.150s.%s", group, name);
 }
@@ -29,7 +318,7 @@ static enum status set_own(struct program_laws *laws, int subject, const char *g
                            const char *name, double value, double without)
 {
     char key[HARDWARE_KEY_SIZE];
-    join(key, group, name);
+    join_key(key, group, name);
     if (!is_there(laws, key) && fabs(value - without) <= 1e-3 * fmax(fabs(value), 0.1))
         return STATUS_OK;
     return program_set(laws, subject, key, "ns", value);
@@ -91,7 +380,7 @@ static enum status set_lot(struct program_laws *laws, int subject, const char *g
                            const char *name, int64_t lot)
 {
     char key[HARDWARE_KEY_SIZE];
-    join(key, group, name);
+    join_key(key, group, name);
     if (lot == 0)
         return program_unknown(laws, key, "no size is timed from which more takes longer");
     return lot == 1 && !is_there(laws, key) ? STATUS_OK
@@ -141,7 +430,7 @@ static enum status set_default_issue(struct program_laws *laws)
     for (int i = 0; i < laws->list.count; i++) {
         const struct subject *s = &laws->list.items[i];
         char key[HARDWARE_KEY_SIZE];
-        join(key, s->key, "issue_ns");
+        join_key(key, s->key, "issue_ns");
         if (laws->laws[i].known && (s->kind == CURVE_MOVES || s->kind == CURVE_PRODUCTS) &&
             !strstr(s->key, ".casts.") && !is_there(laws, key))
             return program_set(laws, i, "issue_ns", "ns", laws->laws[i].each_ns);
@@ -180,7 +469,7 @@ static enum status set_move(struct program_laws *laws, int subject)
         TRY(set_own(laws, subject, s->key, "latency_ns", law->latency_ns,
                     is_cast ? plain->latency_ns : 0));
     }
-    join(key, s->key, s->one.transpose ? "transposed_gbps" : "bandwidth_gbps");
+    join_key(key, s->key, s->one.transpose ? "transposed_gbps" : "bandwidth_gbps");
     return program_set(laws, subject, key, "GB/s", 1 / law->unit_ns);
 }
 
@@ -192,10 +481,10 @@ static enum status set_product(struct program_laws *laws, int subject)
     double flop = 0;
     TRY(set_own(laws, subject, s->key, "issue_ns", law->each_ns, default_issue_ns(laws)));
     TRY(set_own(laws, subject, s->key, "latency_ns", law->latency_ns, 0));
-    join(key, s->key, "block_flop");
+    join_key(key, s->key, "block_flop");
     description_get(&laws->calibration->description, key, &flop);
     TRY(program_unknown(laws, key, "only its quotient with gflops is a time; it stays"));
-    join(key, s->key, "gflops");
+    join_key(key, s->key, "gflops");
     return program_set(laws, subject, key, "GFLOP/s", flop / law->unit_ns);
 }
 
@@ -205,12 +494,12 @@ static enum status set_vector(struct program_laws *laws, int subject)
     const struct subject *s = &laws->list.items[subject];
     const struct program_law *law = &laws->laws[subject];
     char key[HARDWARE_KEY_SIZE];
-    join(key, s->key, "first_ns");
+    join_key(key, s->key, "first_ns");
     TRY(program_set(laws, subject, key, "ns", law->each_ns));
-    join(key, s->key, "repeat_ns");
+    join_key(key, s->key, "repeat_ns");
     if (is_there(laws, key))
         return program_set(laws, subject, key, "ns", law->unit_ns);
-    join(key, s->key, "repeat_cycles");
+    join_key(key, s->key, "repeat_cycles");
     return program_set(laws, subject, key, "cycles",
                        law->unit_ns * (double)laws->calibration->hw.clock_hz * 1e-9);
 }
@@ -218,7 +507,7 @@ static enum status set_vector(struct program_laws *laws, int subject)
 static enum status set_scalar(struct program_laws *laws, int subject)
 {
     char key[HARDWARE_KEY_SIZE];
-    join(key, laws->list.items[subject].key, "each_ns");
+    join_key(key, laws->list.items[subject].key, "each_ns");
     return program_set(laws, subject, key, "ns", laws->laws[subject].unit_ns);
 }
 
@@ -318,7 +607,7 @@ static enum status set_working_set(struct program_laws *laws, int subject)
 /* ------------------------------------------------------------------ all of it */
 
 /* One step for every subject of a kind that has a curve. */
-static enum status each(struct program_laws *laws, enum curve_kind kind, set_numbers *set)
+static enum status set_each(struct program_laws *laws, enum curve_kind kind, set_numbers *set)
 {
     for (int i = 0; i < laws->list.count; i++)
         if (laws->list.items[i].kind == kind && laws->laws[i].curve &&
@@ -329,26 +618,26 @@ static enum status each(struct program_laws *laws, enum curve_kind kind, set_num
 
 static enum status fit_all(struct program_laws *laws)
 {
-    TRY(each(laws, CURVE_START, set_start));
-    TRY(each(laws, CURVE_SKEW, set_skew));
-    TRY(each(laws, CURVE_ORDER, set_order));
+    TRY(set_each(laws, CURVE_START, set_start));
+    TRY(set_each(laws, CURVE_SKEW, set_skew));
+    TRY(set_each(laws, CURVE_ORDER, set_order));
     for (int i = 0; i < laws->list.count; i++)
         laws->laws[i].known = true; /* lots need no law */
-    TRY(each(laws, CURVE_MOVES, set_move_lot));
-    TRY(each(laws, CURVE_PRODUCTS, set_blocks));
-    TRY(each(laws, CURVE_VECTORS, set_repeat));
+    TRY(set_each(laws, CURVE_MOVES, set_move_lot));
+    TRY(set_each(laws, CURVE_PRODUCTS, set_blocks));
+    TRY(set_each(laws, CURVE_VECTORS, set_repeat));
     TRY(calibration_rebuild(laws->calibration, laws->error));
     TRY(program_laws_fit(laws));
     TRY(set_default_issue(laws));
-    TRY(each(laws, CURVE_MOVES, set_move));
+    TRY(set_each(laws, CURVE_MOVES, set_move));
     TRY(program_buses(laws));
-    TRY(each(laws, CURVE_PRODUCTS, set_product));
-    TRY(each(laws, CURVE_VECTORS, set_vector));
-    TRY(each(laws, CURVE_SCALARS, set_scalar));
-    TRY(each(laws, CURVE_PIECES, set_pieces));
-    TRY(each(laws, CURVE_FLAG, set_flag));
+    TRY(set_each(laws, CURVE_PRODUCTS, set_product));
+    TRY(set_each(laws, CURVE_VECTORS, set_vector));
+    TRY(set_each(laws, CURVE_SCALARS, set_scalar));
+    TRY(set_each(laws, CURVE_PIECES, set_pieces));
+    TRY(set_each(laws, CURVE_FLAG, set_flag));
     TRY(calibration_rebuild(laws->calibration, laws->error));
-    TRY(each(laws, CURVE_WORKING_SET, set_working_set));
+    TRY(set_each(laws, CURVE_WORKING_SET, set_working_set));
     TRY(calibration_rebuild(laws->calibration, laws->error));
     TRY(program_unknowns(laws));
     return program_judge(laws);

@@ -1,15 +1,27 @@
-/* Three forests are grown of all rows: of ln(measured / simulated) the quantile 0.40 as the middle,
+/* Kernels are simulated bank by bank, each on its chip, and become rows of one table. Its columns
+ * are the features of all kernels by name, in the order in which they first appear; what a kernel
+ * does not list is 0.
+ *
+ * Three forests are grown of all rows: of ln(measured / simulated) the quantile 0.40 as the middle,
  * which does better in relative errors than the median, and 0.10 and 0.90 as the ends of an
  * interval. How well that does is told by cross-validation: the problems are dealt out to five
  * folds, each fold's rows are predicted by forests that saw none of its problems, and these
  * predictions are judged. They also say by how much the interval has to be widened to hold four
  * fifths of the measured times (conformalised quantile regression, Romano, Patterson and Candès
  * 2019; across folds, Vovk 2015); whether it then does is told for each fold by the others. A ridge
- * line through the same features stands beside it. Only the chip's own rows are judged. */
-#include "jobs/calibrate/learn_parts.h"
+ * line through the same features stands beside it. Only the chip's own rows are judged.
+ *
+ * The effective clock of a measuring campaign is the one at which the simulator is least wrong
+ * about the kernels of it, in the mean of |ln(simulated / measured)|. The mean has small dents, and
+ * nobody knows a clock better than to 10 MHz: so clocks from three quarters of the description's to
+ * a twentieth above it are tried in coarse steps, and those around the best in fine ones. What else
+ * a campaign had of its own (another driver, a throttled memory) goes into this one number too. */
+#include "jobs/calibrate/learn.h"
 
 #include "core/version.h"
+#include "formats/json.h"
 #include "hardware/fingerprint.h"
+#include "hardware/load.h"
 #include "kernels/operator_bank.h"
 #include "kernels/registry.h"
 #include "validate/boost.h"
@@ -23,6 +35,145 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ------------------------------------------------------------------ the table */
+
+/* Every row with both times, bank by bank. */
+struct learn_table {
+    size_t count;
+    int features;
+    char (*names)[FEATURE_NAME_SIZE];
+    double *x;       /* count × features */
+    double *y;       /* ln(measured / simulated) */
+    double *weights; /* in training; 1 of a row of the corrected chip */
+    bool *own;
+    uint32_t *problem;
+    struct prediction *predictions;
+    struct bank_row *rows;
+};
+
+/* Rows of other chips count less than those of the chip itself: what they have in common is learned
+ * from both, what differs from its own. */
+#define POOLED_WEIGHT 0.25
+
+static void learn_table_clear(struct learn_table *table)
+{
+    free(table->names);
+    free(table->x);
+    free(table->y);
+    free(table->weights);
+    free(table->own);
+    free(table->problem);
+    free(table->predictions);
+    free(table->rows);
+    *table = (struct learn_table){0};
+}
+
+static enum status make_room(const struct learn_bank banks[], int count, struct learn_table *table,
+                             struct error *error)
+{
+    size_t rows = 1;
+    for (int b = 0; b < count; b++)
+        rows += banks[b].count;
+    table->names = calloc(FEATURES_MAX, sizeof *table->names);
+    table->x = calloc(rows, FEATURES_MAX * sizeof *table->x);
+    table->y = calloc(rows, sizeof *table->y);
+    table->weights = calloc(rows, sizeof *table->weights);
+    table->own = calloc(rows, sizeof *table->own);
+    table->problem = calloc(rows, sizeof *table->problem);
+    table->predictions = calloc(rows, sizeof *table->predictions);
+    table->rows = calloc(rows, sizeof *table->rows);
+    return table->names && table->x && table->y && table->weights && table->own && table->problem &&
+                   table->predictions && table->rows
+               ? STATUS_OK
+               : error_memory(error);
+}
+
+/* The column of a feature, a new one where there is room; -1: there is none. */
+static int column_of(struct learn_table *table, const char *name, int hint)
+{
+    for (int i = 0; i < table->features; i++) {
+        int at = (hint + i) % table->features;
+        if (strcmp(table->names[at], name) == 0)
+            return at;
+    }
+    if (table->features == FEATURES_MAX)
+        return -1;
+    memcpy(table->names[table->features], name, FEATURE_NAME_SIZE);
+    return table->features++;
+}
+
+static void add_table_row(struct learn_table *table, const struct bank_row *row,
+                          const struct prediction *prediction, const struct features *features,
+                          bool own)
+{
+    size_t r = table->count++;
+    int column = 0;
+    for (int f = 0; f < features->count; f++) {
+        bool flag = strcmp(features->name[f], FEATURE_OWN_CHIP) == 0;
+        column = column_of(table, features->name[f], column);
+        if (column >= 0)
+            table->x[r * FEATURES_MAX + (size_t)column] = flag ? own : features->value[f];
+    }
+    table->y[r] = log(row->measured_ns / prediction->campaign_ns);
+    table->weights[r] = own ? 1 : POOLED_WEIGHT;
+    table->own[r] = own;
+    table->problem[r] = prediction->problem;
+    table->predictions[r] = *prediction;
+    table->rows[r] = *row;
+}
+
+static void note_bank(const struct learn_bank *bank, size_t rows, struct correction *correction)
+{
+    const char *slash = strrchr(bank->file, '/');
+    struct trained_bank *noted = &correction->banks[correction->bank_count++];
+    snprintf(noted->file, sizeof noted->file, "%.90s", slash ? slash + 1 : bank->file);
+    snprintf(noted->chip, sizeof noted->chip, "%s", bank->hw->name);
+    noted->rows = (int64_t)rows;
+    noted->own = bank->own;
+}
+
+static enum status add_bank(const struct learn_bank *bank, const struct learn_options *options,
+                            struct learn_table *table, struct correction *correction,
+                            struct error *error)
+{
+    size_t before = table->count;
+    struct prediction *predictions = calloc(bank->count + 1, sizeof *predictions);
+    struct features *features = calloc(bank->count + 1, sizeof *features);
+    const struct evaluate_more more = {.chip = bank->campaign, .features = features};
+    enum status status = predictions && features ? STATUS_OK : error_memory(error);
+    if (status == STATUS_OK)
+        status = evaluate_rows_more(bank->rows, bank->count, bank->hw, options->threads,
+                                    options->stop, &more, predictions, error);
+    for (size_t i = 0; status == STATUS_OK && i < bank->count; i++)
+        if (bank->rows[i].measured_ns > 0 && predictions[i].predicted_ns > 0)
+            add_table_row(table, &bank->rows[i], &predictions[i], &features[i], bank->own);
+    free(predictions);
+    free(features);
+    note_bank(bank, table->count - before, correction);
+    return status;
+}
+
+/* Rows as wide as there are columns. */
+static void close_ranks(struct learn_table *table)
+{
+    for (size_t r = 0; r < table->count; r++)
+        memmove(table->x + r * (size_t)table->features, table->x + r * FEATURES_MAX,
+                (size_t)table->features * sizeof *table->x);
+}
+
+/* Simulates all banks. The caller clears the table, after a failure too. */
+static enum status learn_table_fill(const struct learn_bank banks[], int count,
+                                    const struct learn_options *options, struct learn_table *table,
+                                    struct correction *correction, struct error *error)
+{
+    *table = (struct learn_table){0};
+    TRY(make_room(banks, count, table, error));
+    for (int b = 0; b < count; b++)
+        TRY(add_bank(&banks[b], options, table, correction, error));
+    close_ranks(table);
+    return STATUS_OK;
+}
 
 enum { FOLDS = 5, TRAININGS = (FOLDS + 1) * CORRECT_FORESTS };
 #define COVERS        0.8
@@ -51,7 +202,7 @@ static bool is_stopped(const struct learner *l)
 
 /* ------------------------------------------------------------------ folds */
 
-static int compare(const void *a, const void *b)
+static int compare_problems(const void *a, const void *b)
 {
     const uint32_t *x = a, *y = b;
     return (*x > *y) - (*x < *y);
@@ -64,7 +215,7 @@ static enum status list_problems(struct learner *l, struct error *error)
     if (!c->problems)
         return error_memory(error);
     memcpy(c->problems, l->table.problem, l->table.count * sizeof *c->problems);
-    qsort(c->problems, l->table.count, sizeof *c->problems, compare);
+    qsort(c->problems, l->table.count, sizeof *c->problems, compare_problems);
     for (size_t r = 0; r < l->table.count; r++)
         if (r == 0 || c->problems[r] != c->problems[c->problem_count - 1])
             c->problems[c->problem_count++] = c->problems[r];
@@ -72,7 +223,7 @@ static enum status list_problems(struct learner *l, struct error *error)
 }
 
 /* All kernels of a problem are in one fold. */
-static enum status deal(struct learner *l, struct error *error)
+static enum status deal_folds(struct learner *l, struct error *error)
 {
     const struct correction *c = l->correction;
     size_t count = (size_t)c->problem_count;
@@ -87,8 +238,8 @@ static enum status deal(struct learner *l, struct error *error)
             place[order[i]] = i;
     }
     for (size_t r = 0; status == STATUS_OK && r < l->table.count; r++) {
-        const uint32_t *found =
-            bsearch(&l->table.problem[r], c->problems, count, sizeof *c->problems, compare);
+        const uint32_t *found = bsearch(&l->table.problem[r], c->problems, count,
+                                        sizeof *c->problems, compare_problems);
         l->fold[r] = (uint8_t)(place[found - c->problems] % FOLDS);
     }
     if (random)
@@ -122,7 +273,7 @@ static void predict_fold(const struct learner *l, int fold, const struct forest 
 }
 
 /* One forest without one fold, whose rows it then predicts; without none, the one that is kept. */
-static enum status train(const struct learner *l, int fold, int which, struct error *error)
+static enum status train_forest(const struct learner *l, int fold, int which, struct error *error)
 {
     struct boost_options options = growth[which];
     struct forest forest = {0};
@@ -151,9 +302,9 @@ static enum status train_all(const struct learner *l, struct error *error)
     for (int t = 0; t < TRAININGS; t++) {
         struct error own;
         bool stopped = l->options->stop && *l->options->stop;
-        enum status status = stopped
-                                 ? error_set(&own, STATUS_STOPPED, "interrupted")
-                                 : train(l, FOLDS - t / CORRECT_FORESTS, t % CORRECT_FORESTS, &own);
+        enum status status =
+            stopped ? error_set(&own, STATUS_STOPPED, "interrupted")
+                    : train_forest(l, FOLDS - t / CORRECT_FORESTS, t % CORRECT_FORESTS, &own);
         if (status == STATUS_OK)
             continue;
 #pragma omp critical
@@ -207,7 +358,7 @@ static double margin_without(const struct learner *l, int fold, double *scratch)
 
 /* Afterwards l->beyond[r] > 0 where the interval, widened as the other folds say, does not hold
  * the row. */
-static enum status widen(struct learner *l, struct error *error)
+static enum status widen_interval(struct learner *l, struct error *error)
 {
     double margins[FOLDS], *scratch = malloc((l->table.count + 1) * sizeof *scratch);
     if (!scratch)
@@ -227,8 +378,8 @@ static enum status widen(struct learner *l, struct error *error)
 
 /* ------------------------------------------------------------------ how well it does */
 
-static enum status figures(const double *predicted, const double *measured, int count,
-                           double figure[3], struct error *error)
+static enum status fill_figures(const double *predicted, const double *measured, int count,
+                                double figure[3], struct error *error)
 {
     struct model_quality quality;
     TRY(model_errors(predicted, measured, count, &quality, error));
@@ -239,8 +390,8 @@ static enum status figures(const double *predicted, const double *measured, int 
 }
 
 /* `room` is for four numbers a row. */
-static enum status judge(const struct learner *l, const char *name, row_filter *belongs,
-                         double *room, struct error *error)
+static enum status judge_class(const struct learner *l, const char *name, row_filter *belongs,
+                               double *room, struct error *error)
 {
     struct trained_quality *q = &l->correction->qualities[l->correction->quality_count++];
     size_t rows = l->table.count;
@@ -260,9 +411,9 @@ static enum status judge(const struct learner *l, const char *name, row_filter *
     }
     q->used = count;
     q->covers = (double)held / count; /* NaN of none */
-    TRY(figures(simulated, measured, count, q->simulated, error));
-    TRY(figures(line, measured, count, q->line, error));
-    return figures(corrected, measured, count, q->corrected, error);
+    TRY(fill_figures(simulated, measured, count, q->simulated, error));
+    TRY(fill_figures(line, measured, count, q->line, error));
+    return fill_figures(corrected, measured, count, q->corrected, error);
 }
 
 static enum status judge_classes(const struct learner *l, struct error *error)
@@ -277,14 +428,15 @@ static enum status judge_classes(const struct learner *l, struct error *error)
     double *room = malloc((l->table.count + 1) * 4 * sizeof *room);
     enum status status = room ? STATUS_OK : error_memory(error);
     for (size_t c = 0; status == STATUS_OK && c < sizeof classes / sizeof *classes; c++)
-        status = judge(l, classes[c].name, classes[c].belongs, room, error);
+        status = judge_class(l, classes[c].name, classes[c].belongs, room, error);
     free(room);
     return status;
 }
 
 /* ------------------------------------------------------------------ all of it */
 
-static void name_it(struct learner *l, const struct hardware *hw, const struct hardware *campaign)
+static void name_correction(struct learner *l, const struct hardware *hw,
+                            const struct hardware *campaign)
 {
     const struct operator* op;
     struct correction *c = l->correction;
@@ -298,7 +450,7 @@ static void name_it(struct learner *l, const struct hardware *hw, const struct h
     c->seed = l->options->seed;
 }
 
-static enum status prepare(struct learner *l, struct error *error)
+static enum status prepare_learner(struct learner *l, struct error *error)
 {
     struct learn_table *t = &l->table;
     struct correction *c = l->correction;
@@ -321,7 +473,7 @@ static enum status prepare(struct learner *l, struct error *error)
     TRY(boost_cuts(t->x, t->count, t->features, c->features, error));
     boost_bins(t->x, t->count, t->features, c->features, l->bins);
     TRY(list_problems(l, error));
-    return deal(l, error);
+    return deal_folds(l, error);
 }
 
 static enum status learn_from(struct learner *l, const struct learn_bank banks[], int count,
@@ -338,10 +490,10 @@ static enum status learn_from(struct learner *l, const struct learn_bank banks[]
                          "%zu kernels of the chip with a measured and a simulated time, expected "
                          "at least %d to learn from",
                          own, LEARN_LEAST);
-    TRY(prepare(l, error));
+    TRY(prepare_learner(l, error));
     TRY(train_all(l, error));
     TRY(draw_lines(l, error));
-    TRY(widen(l, error));
+    TRY(widen_interval(l, error));
     return judge_classes(l, error);
 }
 
@@ -352,7 +504,7 @@ enum status learn(const struct learn_bank banks[], int count, const struct learn
     *correction = (struct correction){0};
     for (int b = count - 1; b >= 0; b--)
         if (banks[b].own)
-            name_it(&l, banks[b].hw, banks[b].campaign);
+            name_correction(&l, banks[b].hw, banks[b].campaign);
     enum status status = learn_from(&l, banks, count, error);
     if (status != STATUS_OK)
         correction_clear(correction);
@@ -364,4 +516,124 @@ enum status learn(const struct learn_bank banks[], int count, const struct learn
     free(l.beyond);
     learn_table_clear(&l.table);
     return status;
+}
+
+/* ------------------------------------------------------------------ what was learned, as two
+ * tables */
+
+/* A line for each of the models that the class of rows is judged by; lines and laws may be missing.
+ */
+static void append_figures(const struct correction *c, const struct trained_quality *q,
+                           json_t *table)
+{
+    const struct {
+        const char *name;
+        const double *figures;
+        double covers;
+    } models[] = {{c->law_count ? "law" : "simulated", q->simulated, NAN},
+                  {"line", q->line, NAN},
+                  {"corrected", q->corrected, q->covers}};
+    for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
+        if (c->law_count && isnan(models[m].figures[TRAINED_MEAN]))
+            continue;
+        json_array_append_new(
+            table, json_pack("{s:s, s:I, s:s, s:o, s:o, s:o, s:o}", "rows", q->rows, "used",
+                             (json_int_t)q->used, "times", models[m].name, "mean_relative_error",
+                             json_number(models[m].figures[TRAINED_MEAN]), "median_relative_error",
+                             json_number(models[m].figures[TRAINED_MEDIAN]), "spearman",
+                             json_number(models[m].figures[TRAINED_SPEARMAN]),
+                             "interval_covers_share", json_number(models[m].covers)));
+    }
+}
+
+json_t *learned_json(const struct correction *c)
+{
+    json_t *banks = json_array(), *qualities = json_array();
+    for (int b = 0; b < c->bank_count; b++)
+        json_array_append_new(
+            banks, json_pack("{s:o, s:o, s:I}", "file", json_text(c->banks[b].file), "chip",
+                             json_text(c->banks[b].chip), "rows", (json_int_t)c->banks[b].rows));
+    for (int q = 0; q < c->quality_count; q++)
+        append_figures(c, &c->qualities[q], qualities);
+    return json_pack("{s:f, s:o, s:o}", "clock_mhz", c->clock_mhz, "learned_from", banks,
+                     "cross_validated", qualities);
+}
+
+/* ------------------------------------------------------------------ the clock */
+
+enum { FINE_MHZ = 10, COARSE_MHZ = 50 };
+#define LEAST_OF_CLOCK 0.75
+#define MOST_OF_CLOCK  1.05
+
+/* Adds a bank's rows at a clock to the sum of |ln|, and their count. */
+static enum status add_bank_error(const struct learn_bank *bank, long mhz,
+                                  const struct learn_options *options, double *sum, size_t *count,
+                                  struct error *error)
+{
+    char change[64];
+    struct hardware hw;
+    snprintf(change, sizeof change, "clock_mhz=%ld", mhz);
+    TRY(hardware_reload(bank->hw, change, &hw, error));
+    struct prediction *predictions = calloc(bank->count + 1, sizeof *predictions);
+    enum status status = predictions ? evaluate_rows(bank->rows, bank->count, &hw, options->threads,
+                                                     options->stop, predictions, error)
+                                     : error_memory(error);
+    for (size_t i = 0; status == STATUS_OK && i < bank->count; i++)
+        if (bank->rows[i].measured_ns > 0 && predictions[i].predicted_ns > 0) {
+            *sum += fabs(log(predictions[i].predicted_ns / bank->rows[i].measured_ns));
+            ++*count;
+        }
+    free(predictions);
+    hardware_clear(&hw);
+    return status;
+}
+
+struct best_clock {
+    long mhz; /* 0: none yet */
+    double error;
+};
+
+static enum status try_clock(const struct learn_bank banks[], int count, long mhz,
+                             const struct learn_options *options, struct best_clock *best,
+                             struct error *error)
+{
+    double sum = 0;
+    size_t rows = 0;
+    for (int b = 0; b < count; b++)
+        if (banks[b].own)
+            TRY(add_bank_error(&banks[b], mhz, options, &sum, &rows, error));
+    if (rows && (best->mhz == 0 || sum / (double)rows < best->error))
+        *best = (struct best_clock){mhz, sum / (double)rows};
+    return STATUS_OK;
+}
+
+static enum status try_clocks(const struct learn_bank banks[], int count, long from, long to,
+                              long step, const struct learn_options *options,
+                              struct best_clock *best, struct error *error)
+{
+    for (long mhz = from; mhz <= to; mhz += step) {
+        if (options->stop && *options->stop)
+            return error_set(error, STATUS_STOPPED, "interrupted");
+        TRY(try_clock(banks, count, mhz, options, best, error));
+    }
+    return STATUS_OK;
+}
+
+enum status learn_clock(const struct learn_bank banks[], int count,
+                        const struct learn_options *options, double *clock_mhz, struct error *error)
+{
+    struct best_clock best = {0, INFINITY};
+    for (int b = 0; b < count; b++)
+        if (banks[b].own)
+            *clock_mhz = (double)banks[b].hw->clock_hz / 1e6;
+    long least = lround(*clock_mhz * LEAST_OF_CLOCK / COARSE_MHZ) * COARSE_MHZ;
+    long most = lround(*clock_mhz * MOST_OF_CLOCK);
+    TRY(try_clocks(banks, count, least, most, COARSE_MHZ, options, &best, error));
+    least = best.mhz - COARSE_MHZ + FINE_MHZ;
+    most = best.mhz + COARSE_MHZ - FINE_MHZ;
+    if (best.mhz > 0)
+        TRY(try_clocks(banks, count, least, most, FINE_MHZ, options, &best, error));
+    if (best.mhz > 0 && fabs((double)best.mhz / *clock_mhz - 1) >= CAMPAIGN_LEAST)
+        *clock_mhz = (double)best.mhz;
+    return STATUS_OK;
 }

@@ -4,6 +4,7 @@
 #define AUTOTUNE_JOBS_CALIBRATE_LEARN_H
 
 #include "jobs/evaluate/evaluate.h"
+#include "network/network.h"
 
 #include <jansson.h>
 
@@ -41,5 +42,14 @@ enum status learn(const struct learn_bank banks[], int count, const struct learn
 /* What it was learned from and how well it does: "learned_from" and "cross_validated", tables.
  * NULL without memory. */
 json_t *learned_json(const struct correction *correction);
+
+/* What operators of networks take on a chip (network/operator_time.h), learned from measured steps:
+ * laws by kind, and trees of what they leave. docs/network-times.md says how it is judged.
+ * From `count` runs, 2 to CORRECTION_MAX_BANKS; a network is told by its runs' names up to the
+ * first digit. The caller clears *learned, which is empty after a failure. STATUS_INVALID with less
+ * than LEARN_LEAST measured calls; STATUS_STOPPED. */
+enum status learn_network(const struct network runs[], int count, const struct hardware *hw,
+                          const struct learn_options *options, struct correction *learned,
+                          struct error *error);
 
 #endif

@@ -41,6 +41,21 @@ static double fastest_ns(const struct program_laws *laws, int bus, int *subject)
     return least;
 }
 
+/* ns a byte of a move on `cores` cores at once; NAN without points. */
+static double moves_ns(const struct curve *curve, int64_t cores)
+{
+    const struct curve_point *first = NULL;
+    for (int i = 0; i < curve->point_count; i++) {
+        const struct curve_point *point = &curve->points[i];
+        if (point->size[0] != cores || point->size[1] != 1)
+            continue;
+        if (first && point->size[2] > first->size[2])
+            return (point->ns - first->ns) / (double)(point->size[2] - first->size[2]);
+        first = point;
+    }
+    return NAN;
+}
+
 /* ns a byte of each of n transfers on n cores. One that takes longer than alone, which sets *held,
  * has its share of the bus; else it is that of the fastest. */
 static double shared_ns(const struct program_laws *laws, int bus, int n, bool *held, int *subject)
@@ -48,7 +63,7 @@ static double shared_ns(const struct program_laws *laws, int bus, int n, bool *h
     double least = NAN;
     *held = false;
     for (int i = 0; i < laws->list.count && !*held; i++) {
-        double ns = is_over(laws, i, bus) ? program_shared_ns(laws->laws[i].curve, n) : NAN;
+        double ns = is_over(laws, i, bus) ? moves_ns(laws->laws[i].curve, n) : NAN;
         if (isnan(ns))
             continue;
         *held = ns > laws->laws[i].unit_ns * (1 + alike);
@@ -94,8 +109,8 @@ static double pair_share(const struct program_laws *laws, int pair, int cores, b
     if (!curve || first < 0 || second < 0)
         return NAN;
     double slope = NAN, own = 1 / laws->laws[second].unit_ns;
-    double alone = 1 / (cores == 1 ? laws->laws[first].unit_ns
-                                   : program_shared_ns(laws->laws[first].curve, cores));
+    double alone =
+        1 / (cores == 1 ? laws->laws[first].unit_ns : moves_ns(laws->laws[first].curve, cores));
     for (int i = 0; i + 1 < curve->point_count; i++) /* in order of size */
         if (curve->points[i].size[0] == cores && curve->points[i + 1].size[0] == cores)
             slope = (curve->points[i + 1].ns - curve->points[i].ns) /
@@ -152,7 +167,7 @@ static enum status find_total(struct program_laws *laws, int bus, int n, int64_t
 
 /* Fills the gaps: on a line to the next total that is known, beyond the last one as that. Rounding
  * must not let a share rise. */
-static void complete(int64_t totals[], int count)
+static void complete_totals(int64_t totals[], int count)
 {
     for (int n = 2; n <= count; n++) {
         int next = n;
@@ -203,7 +218,7 @@ static enum status set_bus(struct program_laws *laws, int bus)
     for (int n = 2; n <= count; n++)
         TRY(find_total(laws, bus, n, &totals[n - 1], &subject));
     TRY(name_fastest(laws, bus, alone_ns));
-    complete(totals, count);
+    complete_totals(totals, count);
     for (int n = 1; n <= count; n++)
         TRY(set_total(laws, bus, n, totals[n - 1], subject));
     return STATUS_OK;

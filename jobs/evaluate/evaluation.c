@@ -1,16 +1,89 @@
-/* Makes the answer of `autotune evaluate` of rows and predictions. Classes of rows are a table of
- * conditions (a kind, a name, a function), and each class gets the same figures as all rows
- * together. Rows that could not be used are listed with their reasons, and the worst of the others
- * by factor. */
+/* Reads a bank and makes the answer of `autotune evaluate` of its rows and their predictions. Texts
+ * of a row belong to the reader and are dropped; whoever keeps going gets bad records noted with
+ * their reasons. Classes of rows are a table of conditions (a kind, a name, a function), and each
+ * class gets the same figures as all rows together. Rows that could not be used are listed with
+ * their reasons, and the worst of the others by factor.
+ *
+ * A correction's figures are those of simulated times, with corrected ones in their place. Figures
+ * of rows that it was learned from flatter it, so their number stands beside, and what was found by
+ * cross-validation. */
 #include "jobs/evaluate/evaluation.h"
 
+#include "core/array.h"
 #include "formats/bank.h"
 #include "formats/json.h"
+#include "jobs/calibrate/learn.h"
 #include "kernels/details.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ------------------------------------------------------------------ a bank in memory */
+
+static enum status keep_row(void *context, const struct bank_row *row, struct error *error)
+{
+    struct bank *bank = context;
+    if (!array_room(&bank->rows, (int64_t)bank->count, sizeof *bank->rows))
+        return error_memory(error);
+    struct bank_row *added = &bank->rows[bank->count++];
+    *added = *row;
+    added->text = added->key = NULL;
+    added->text_length = 0;
+    return STATUS_OK;
+}
+
+static enum status keep_bad(void *context, int record, int line, const struct error *why)
+{
+    struct bank *bank = context;
+    bool fits = array_room(&bank->bad, (int64_t)bank->bad_count, sizeof *bank->bad);
+    char *text = fits ? strdup(why->text) : NULL;
+    if (!text)
+        return STATUS_NO_MEMORY;
+    bank->bad[bank->bad_count++] = (struct bad_record){record, line, text};
+    return STATUS_OK;
+}
+
+enum status bank_load(const char *file, int format, bool keep_going, struct bank *bank,
+                      struct error *error)
+{
+    *bank = (struct bank){.file = file};
+    struct bank_reader reader = {
+        .row = keep_row, .bad = keep_going ? keep_bad : NULL, .context = bank};
+    enum status status = bank_read(file, format, &reader, &bank->format, error);
+    if (status == STATUS_NO_MEMORY)
+        error_memory(error);
+    if (status != STATUS_OK)
+        bank_clear(bank);
+    return status;
+}
+
+void bank_clear(struct bank *bank)
+{
+    for (size_t i = 0; i < bank->bad_count; i++)
+        free(bank->bad[i].text);
+    free(bank->bad);
+    free(bank->rows);
+    *bank = (struct bank){.file = bank->file};
+}
+
+int bank_row_name(const struct bank_row *row)
+{
+    bool lines = row->format == BANK_REPOSITORY || row->format == BANK_RUNTIME_KB;
+    return lines ? row->line : row->record;
+}
+
+int bank_cores(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    const char *mark = strstr(slash ? slash + 1 : file, "_AiCore");
+    const char *start = mark;
+    while (start && start > file && start[-1] >= '0' && start[-1] <= '9')
+        start--;
+    return start && start < mark && start > file && start[-1] == '_' && mark - start <= 4
+               ? (int)strtol(start, NULL, 10)
+               : 0;
+}
 
 struct evaluation {
     const struct bank *bank;
@@ -338,5 +411,112 @@ enum status evaluation_make(const struct bank *bank, const struct prediction pre
         return STATUS_OK;
     json_decref(*answer);
     *answer = NULL;
+    return status;
+}
+
+/* ------------------------------------------------------------------ corrected times */
+
+struct corrected_rows {
+    const struct bank *bank;
+    struct prediction *predictions; /* with the corrected time as the predicted one */
+    struct error *error;
+};
+
+static enum status add_figures(const struct corrected_rows *rows, row_filter *belongs,
+                               json_t *object)
+{
+    struct accuracy a;
+    TRY(accuracy_of(rows->bank->rows, rows->predictions, rows->bank->count, belongs, &a,
+                    rows->error));
+    json_object_set_new(object, "used", json_integer(a.used));
+    json_object_set_new(object, "mape", json_number(a.mape));
+    json_object_set_new(object, "median_ape", json_number(a.median_ape));
+    json_object_set_new(object, "spearman", json_number(a.spearman));
+    return STATUS_OK;
+}
+
+static enum status add_all_figures(const struct corrected_rows *rows, json_t *object)
+{
+    static const struct {
+        const char *key;
+        row_filter *belongs;
+    } classes[] = {{"ge_10us", row_is_ge_10us},
+                   {"large_plain", row_is_large_plain},
+                   {"clean", row_is_clean_ge_10us}};
+    TRY(add_figures(rows, NULL, object));
+    for (size_t c = 0; c < sizeof classes / sizeof *classes; c++) {
+        json_t *one = json_object();
+        json_object_set_new(object, classes[c].key, one);
+        TRY(add_figures(rows, classes[c].belongs, one));
+    }
+    return STATUS_OK;
+}
+
+static void add_cover(const struct corrected_rows *rows, json_t *object)
+{
+    double held = 0, judged = 0;
+    for (size_t i = 0; i < rows->bank->count; i++) {
+        const struct corrected *c = &rows->predictions[i].corrected;
+        double measured = rows->bank->rows[i].measured_ns;
+        if (!(measured > 0 && c->corrected_ns > 0))
+            continue;
+        judged++;
+        held += measured >= c->low_ns && measured <= c->high_ns;
+    }
+    json_object_set_new(object, "interval_covers", json_number(held / judged));
+}
+
+static json_t *correction_json(const struct corrected_rows *rows,
+                               const struct correction *correction, const char *file)
+{
+    int64_t seen = 0, within = 0;
+    json_t *json = learned_json(correction);
+    for (size_t i = 0; i < rows->bank->count; i++) {
+        const struct prediction *p = &rows->predictions[i];
+        if (p->corrected.corrected_ns > 0) {
+            seen += correction_has_seen(correction, p->problem);
+            within += !(p->corrected.outside > 0);
+        }
+    }
+    json_object_set_new(json, "file", json_text(file));
+    json_object_set_new(json, "rows_learned_from", json_integer(seen));
+    json_object_set_new(json, "rows_within_training", json_integer(within));
+    return json;
+}
+
+static enum status add_correction(const struct corrected_rows *rows,
+                                  const struct correcting *correcting,
+                                  const struct correction *correction, json_t *answer)
+{
+    json_t *figures = json_object();
+    json_object_set_new(answer, "corrected", figures);
+    TRY(add_all_figures(rows, figures));
+    add_cover(rows, figures);
+    json_object_set_new(answer, "correction", correction_json(rows, correction, correcting->file));
+    return STATUS_OK;
+}
+
+enum status evaluation_add_corrected(const struct bank *bank, const struct prediction predictions[],
+                                     const struct correcting *correcting,
+                                     const struct correction *correction, json_t *answer,
+                                     struct error *error)
+{
+    if (!correction) {
+        json_object_set_new(answer, "corrected", json_null());
+        if (*correcting->file)
+            json_object_set_new(answer, "correction",
+                                json_pack("{s:o, s:s}", "file", json_text(correcting->file),
+                                          "reason", correcting->reason));
+        return STATUS_OK;
+    }
+    struct corrected_rows rows = {bank, calloc(bank->count + 1, sizeof *rows.predictions), error};
+    if (!rows.predictions)
+        return error_memory(error);
+    for (size_t i = 0; i < bank->count; i++) {
+        rows.predictions[i] = predictions[i];
+        rows.predictions[i].predicted_ns = predictions[i].corrected.corrected_ns;
+    }
+    enum status status = add_correction(&rows, correcting, correction, answer);
+    free(rows.predictions);
     return status;
 }

@@ -3,6 +3,7 @@
 #ifndef AUTOTUNE_JOBS_EVALUATE_EVALUATION_H
 #define AUTOTUNE_JOBS_EVALUATE_EVALUATION_H
 
+#include "jobs/correct/correct.h"
 #include "jobs/evaluate/evaluate.h"
 
 #include <jansson.h>
@@ -51,5 +52,13 @@ extern const struct row_class row_classes[];
 enum status evaluation_make(const struct bank *bank, const struct prediction predictions[],
                             const struct hardware *hw, int worst, json_t **answer,
                             struct error *error);
+
+/* Adds "corrected", how far corrected times are from measured ones (null without a correction), and
+ * "correction", which it is, how many of the rows are of problems that it was learned from, and how
+ * well it does on others; where one is not used, why. */
+enum status evaluation_add_corrected(const struct bank *bank, const struct prediction predictions[],
+                                     const struct correcting *correcting,
+                                     const struct correction *correction, json_t *answer,
+                                     struct error *error);
 
 #endif

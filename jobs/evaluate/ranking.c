@@ -1,18 +1,82 @@
-/* Threads take whole problems, each with a simulator of its own: draw, simulate what was drawn, and
- * count what is predicted to be faster than the recorded tiling. Counts are sums over rows in their
- * order, so no answer depends on threads. The measure is that of revealed preference (Samuelson
- * 1938): what was chosen is at least as good as what could have been. */
+/* Draws tilings of a problem without listing them: of those that are visited the n-th takes the
+ * place of one that is kept with probability RANKING_DRAWN / n, which makes all sets equally likely
+ * (the reservoir, algorithm R: Waterman, in Knuth 1981). Threads take whole problems, each with a
+ * simulator of its own: draw, simulate what was drawn, and count what is predicted to be faster
+ * than the recorded tiling. Counts are sums over rows in their order, so no answer depends on
+ * threads. The measure is that of revealed preference (Samuelson 1938): what was chosen is at least
+ * as good as what could have been. */
 #include "jobs/evaluate/ranking.h"
 
 #include "core/stop.h"
 #include "formats/json.h"
+#include "kernels/operator_bank.h"
+#include "validate/random.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-/* ------------------------------------------------------------------ drawing and simulating */
+/* ------------------------------------------------------------------ drawing */
+
+struct draw {
+    gsl_rng *random;
+    const struct space *space;
+    const struct tiling *recorded; /* agreed */
+    struct tiling *drawn;
+    int64_t seen;
+};
+
+static void keep_by_chance(void *context, const struct tiling *tiling)
+{
+    struct draw *draw = context;
+    size_t bytes = (size_t)draw->space->axis_count * sizeof *tiling->value;
+    if (memcmp(tiling->value, draw->recorded->value, bytes) == 0)
+        return;
+    int64_t place = draw->seen++;
+    if (place >= RANKING_DRAWN)
+        place = random_below(draw->random, draw->seen);
+    if (place < RANKING_DRAWN)
+        draw->drawn[place] = *tiling;
+}
+
+/* A step of SplitMix64 (Steele, Lea and Flood 2014). */
+static uint64_t mixed(uint64_t hash, uint64_t value)
+{
+    uint64_t z = (hash ^ value) + 0x9e3779b97f4a7c15;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
+static uint64_t seed_of(const struct problem *problem, uint64_t seed)
+{
+    uint64_t hash = mixed(seed, (uint64_t)problem->type);
+    for (int i = 0; i < OPERATOR_MAX_SIZES; i++)
+        hash = mixed(hash, (uint64_t)problem->size[i]);
+    for (int i = 0; i < OPERATOR_MAX_CHOICES; i++)
+        hash = mixed(hash, (uint64_t)problem->choice[i]);
+    return hash;
+}
+
+int ranking_draw_one(const struct space *space, const struct problem *problem,
+                     const struct bank_row *row, const struct tiling *recorded, uint64_t seed,
+                     struct tiling drawn[], int64_t *others, struct error *error)
+{
+    struct tiling agreed = *recorded;
+    struct draw draw = {random_open(seed_of(problem, seed), error), space, &agreed, drawn, 0};
+    if (!draw.random)
+        return -1;
+    double cores = space->kind->cores_used(space, recorded, 0);
+    space->kind->agree(space, &agreed);
+    space->kind->bank->even_tilings(space, row, (int64_t)ceil(RANKING_CORES * cores),
+                                    keep_by_chance, &draw);
+    gsl_rng_free(draw.random);
+    *others = draw.seen;
+    return draw.seen < RANKING_DRAWN ? (int)draw.seen : RANKING_DRAWN;
+}
+
+/* ------------------------------------------------------------------ simulating what was drawn */
 
 struct ranking {
     const struct bank *bank;
@@ -42,9 +106,9 @@ static bool is_asked(const struct ranking *r, size_t row)
 }
 
 /* By every score; 0 of one that there is not. */
-static void score(const struct ranking *r, size_t row, const struct space *space,
-                  const struct tiling *tiling, const struct prediction *p,
-                  double ns[RANKING_SCORES])
+static void times_of(const struct ranking *r, size_t row, const struct space *space,
+                     const struct tiling *tiling, const struct prediction *p,
+                     double ns[RANKING_SCORES])
 {
     const struct ranking_options *o = r->options;
     ns[RANKING_SIMULATED] = p->predicted_ns;
@@ -52,18 +116,18 @@ static void score(const struct ranking *r, size_t row, const struct space *space
         o->corrected_ns ? o->corrected_ns(o->correction, &r->bank->rows[row], space, tiling, p) : 0;
 }
 
-static enum status compare(const struct ranking *r, size_t row, struct player *player,
-                           const struct space *space, const struct tiling *recorded, int drawn,
-                           struct error *error)
+static enum status count_faster(const struct ranking *r, size_t row, struct player *player,
+                                const struct space *space, const struct tiling *recorded, int drawn,
+                                struct error *error)
 {
     struct ranked *ranked = &r->ranked[row];
     double recorded_ns[RANKING_SCORES], ns[RANKING_SCORES];
-    score(r, row, space, recorded, &r->predictions[row], recorded_ns);
+    times_of(r, row, space, recorded, &r->predictions[row], recorded_ns);
     for (int i = 0; i < drawn; i++) {
         struct prediction p = {0};
         TRY(go_on(r, error));
         TRY(evaluate_tiling(&player->simulator, space, &player->drawn[i], &p, error));
-        score(r, row, space, &player->drawn[i], &p, ns);
+        times_of(r, row, space, &player->drawn[i], &p, ns);
         for (int s = 0; s < RANKING_SCORES; s++)
             ranked->faster[s] += ns[s] < recorded_ns[s];
     }
@@ -90,12 +154,12 @@ static enum status rank_row(const struct ranking *r, size_t row, struct player *
                            "no other even tiling on %.0f %% of its cores or more is legal",
                            100 * RANKING_CORES);
     if (status == STATUS_OK)
-        status = compare(r, row, player, &space, &recorded, drawn, error);
+        status = count_faster(r, row, player, &space, &recorded, drawn, error);
     space_close(&space);
     return status;
 }
 
-static void report(struct ranking *r)
+static void report_progress(struct ranking *r)
 {
     r->done++;
     if (r->options->progress)
@@ -119,7 +183,7 @@ static enum status rank_rows(struct ranking *r, struct player *player, enum stat
         if (status == STATUS_NO_MEMORY)
             result = status;
 #pragma omp critical
-        report(r);
+        report_progress(r);
     }
     return result;
 }

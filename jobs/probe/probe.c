@@ -1,18 +1,47 @@
 /* Runs procedures. A point is a program, written anew and simulated: all of them are short. What a
  * writer finds missing on the chip ends its curve with the reason; so does an instruction that the
  * description has no price for. */
-#include "jobs/probe/probe.h"
+#include "jobs/probe/probe_parts.h"
 
 #include "core/array.h"
 #include "costmodel/simulate.h"
-#include "jobs/probe/probe_here.h"
-#include "jobs/probe/probe_parts.h"
 
 #include <math.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ------------------------------------------------------------------ the list */
+
+const struct probe *const probes[] = {
+    &probe_vector_mask,
+    &probe_vector_repeats,
+    &probe_matrix_block,
+    &probe_matrix_cycles,
+    &probe_matrix_narrow,
+    &probe_ub_width,
+    &probe_l1_width,
+    &probe_l0c_width,
+    &probe_strides,
+    &probe_gm_bursts,
+    &probe_working_set,
+    &probe_cores,
+    &probe_vector_load,
+    &probe_vector_density,
+    &probe_break_even,
+    &probe_matrix_load,
+    NULL,
+};
+
+const struct probe *probe_find(const char *name)
+{
+    for (int p = 0; probes[p]; p++)
+        if (strcmp(probes[p]->name, name) == 0)
+            return probes[p];
+    return NULL;
+}
 
 /* ------------------------------------------------------------------ writers */
 
@@ -46,20 +75,6 @@ int writer_path(struct probe_writer *w, const char *source, const char *destinat
     if (path < 0)
         writer_lacks(w, "it has no path %s->%s", source, destination);
     return path;
-}
-
-int writer_vector(struct probe_writer *w, enum dtype type)
-{
-    static const char *const names[] = {"vadd", "vmul", "relu"};
-    for (int i = 0; i < PROBE_COUNT(names); i++) {
-        int operation = hardware_operation(w->hw, names[i], (int)strlen(names[i]));
-        if (operation < 0)
-            continue;
-        w->vector_pipe = w->hw->prices[hardware_operation_price(w->hw, operation, type)].pipe;
-        return operation;
-    }
-    writer_lacks(w, "it has none of the vector operations vadd, vmul and relu");
-    return -1;
 }
 
 const struct matrix_type *writer_matrix(struct probe_writer *w, enum dtype type)
@@ -140,7 +155,8 @@ static void emit_nothing(struct probe_writer *w, const struct probe_curve *curve
 static const struct probe_curve empty = {.emit = emit_nothing};
 
 /* What cannot be priced or is too long to be simulated is no error: it ends the curve. */
-static enum status lacks(struct probe_writer *w, enum status status, struct error *error)
+static enum status end_curve_if_invalid(struct probe_writer *w, enum status status,
+                                        struct error *error)
 {
     bool is_end = status == STATUS_INVALID || status == STATUS_TOO_LARGE;
     if (is_end)
@@ -165,7 +181,7 @@ static enum status time_point(struct bench *bench, const struct probe_curve *cur
     if (status == STATUS_OK)
         status = simulate(bench->simulator, &bench->program, &options, &timeline, bench->error);
     if (status != STATUS_OK)
-        return lacks(w, status, bench->error);
+        return end_curve_if_invalid(w, status, bench->error);
     if (timeline.blocked >= 0)
         return error_set(bench->error, STATUS_INVALID, "a generated program deadlocks");
     *ns = time_of(&timeline, w, curve->time);

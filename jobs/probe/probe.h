@@ -3,7 +3,7 @@
  *
  *   struct probe_answer answer;
  *   probe_run(probe, &hw, &answer, &error)     of a row of probes[]
- *   probe_write_…                               jobs/probe/probe_write.h
+ *   probe_write_text(&answer, …)               or JSON, curves, sections of a page
  *   probe_answer_clear(&answer)
  *
  * On a description of this computer's processor the same procedures are measured where they mean
@@ -18,9 +18,13 @@
 
 #include "core/hardware.h"
 #include "core/status.h"
+#include "formats/text.h"
+#include "results/report.h"
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 enum {
     PROBE_MAX_CURVES = 8,
@@ -38,7 +42,7 @@ enum probe_time {
 struct probe_writer; /* jobs/probe/probe_parts.h */
 struct probe_curve;
 
-struct probe_run_here; /* jobs/probe/probe_here.h */
+struct probe_run_here; /* jobs/probe/probe_here.c */
 
 /* Prepares what is timed of one size on this computer; false ends the curve. */
 typedef bool probe_prepare(struct probe_run_here *run, const struct probe_curve *curve, int64_t x);
@@ -130,5 +134,21 @@ void probe_answer_clear(struct probe_answer *answer);
 
 /* Why there is nothing: the first curve's reason, where none has points; NULL where one has. */
 const char *probe_why(const struct probe_answer *answer);
+
+/* What is concluded, and where `points` says so the points; each procedure begins with an empty
+ * line. */
+void probe_write_text(const struct probe_answer *answer, bool points, const struct style *style,
+                      FILE *out);
+
+/* A member of the answer's "procedures". */
+json_t *probe_json(const struct probe_answer *answer);
+
+/* The header of a file of curves, and the records of a procedure's whole programs; `chip` as
+ * calibration_chip says it. */
+void probe_write_curves_header(FILE *out);
+void probe_write_curves(const struct probe_answer *answer, const char *chip, FILE *out);
+
+/* A figure and what it concludes, or why there is none. */
+void probe_report(struct report *report, const struct probe_answer *answer);
 
 #endif

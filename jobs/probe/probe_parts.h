@@ -4,7 +4,6 @@
 #define AUTOTUNE_JOBS_PROBE_PROBE_PARTS_H
 
 #include "jobs/probe/probe.h"
-#include "jobs/probe/segments.h"
 #include "kernels/emit.h"
 
 #define PROBE_COUNT(rows) ((int)(sizeof(rows) / sizeof *(rows)))
@@ -28,9 +27,6 @@ bool writer_ends(const struct probe_writer *w);
 int writer_buffer(struct probe_writer *w, const char *name);
 int writer_path(struct probe_writer *w, const char *source, const char *destination);
 
-/* Additions of the type, or multiplications or ReLU where there are none. */
-int writer_vector(struct probe_writer *w, enum dtype type);
-
 /* The unit's entry for a type; NULL, and the writer ends, without one. */
 const struct matrix_type *writer_matrix(struct probe_writer *w, enum dtype type);
 
@@ -47,16 +43,44 @@ void writer_wait(struct probe_writer *w, int from, int to, int reg);
 /* The size of a curve after x. */
 int64_t probe_next_size(const struct probe_curve *curve, int64_t x);
 
-/* ---- numbers */
+/* ---- laws: a line, stairs, two lines that meet
+ *
+ * Points ascend in x. What is fitted is ordinary least squares (GSL); a function returns false
+ * where the points do not show its law: too few of them, or a simpler law that explains them about
+ * as well. */
 
-/* The curve's points, and the element's size of its type. STATUS: x and y are freed by
- * curve_points_clear. */
-struct curve_points {
-    double *x, *y;
-    struct segment_points points;
+/* Times in ns are whole femtoseconds: what rises by less than a thousand of them in all is level,
+ * for of so little even a hundredth could be rounding. */
+#define SEGMENT_LEAST_RISE 1e-3
+
+struct segment_points {
+    const double *x, *y;
+    int count;
 };
-bool curve_points_open(const struct probe_answer *answer, int curve, struct curve_points *points);
-void curve_points_clear(struct curve_points *points);
+
+/* y = at_0 + slope · x. */
+struct line {
+    double at_0, slope;
+    double squares; /* of what is left, summed */
+};
+bool line_fit(const struct segment_points *points, struct line *line);
+
+/* y = at_0 + height · ceil(x / period): x from one multiple of the period, exclusive, to the next
+ * are one stair. */
+struct stairs {
+    double period; /* a multiple of `step`; the step itself: each point is on a stair of its own */
+    double at_0, height;
+};
+bool stairs_fit(const struct segment_points *points, double step, struct stairs *stairs);
+
+/* One line up to `at`, another beyond, which meet there. */
+struct knee {
+    double at;
+    struct line before, after;
+};
+bool knee_fit(const struct segment_points *points, struct knee *knee);
+
+/* ---- numbers */
 
 /* The line through a curve's points; ns for each step of x, the stairs' length in x; NAN. */
 bool curve_line(const struct probe_answer *answer, int curve, struct line *line);
@@ -77,10 +101,27 @@ const struct probe_curve *quantity_curve(const struct probe_answer *answer,
 double in_cycles(const struct hardware *hw, double ns);
 /* What a unit of work takes at a price, in ns. */
 double price_unit_ns(const struct price *price);
-/* The price of a path by name, NULL without it; and what each of so many cores gets that move over
- * it at once, NAN for NULL. */
-const struct price *path_price(const struct hardware *hw, const char *source,
-                               const char *destination);
+/* What each of so many cores gets that move over a path of that price at once; NAN for NULL. */
 double price_gbps(const struct hardware *hw, const struct price *price, int cores);
+
+/* ---- on this computer */
+
+/* Times all curves of answer->probe's counterpart, which answer->probe becomes; says why where
+ * there is none. */
+enum status probe_here(struct probe_answer *answer, struct error *error);
+
+/* ---- the procedures: each a row of probes[] */
+
+extern const struct probe probe_vector_mask, probe_vector_repeats;
+extern const struct probe probe_matrix_block, probe_matrix_cycles, probe_matrix_narrow;
+extern const struct probe probe_ub_width, probe_l1_width, probe_l0c_width, probe_strides;
+extern const struct probe probe_gm_bursts, probe_working_set, probe_cores;
+extern const struct probe probe_vector_load, probe_vector_density, probe_break_even;
+extern const struct probe probe_matrix_load;
+
+/* What they are on this computer (probe->here). */
+extern const struct probe probe_here_vector_repeats, probe_here_matrix_cycles, probe_here_l1_width,
+    probe_here_strides, probe_here_gm_bursts, probe_here_working_set, probe_here_cores,
+    probe_here_break_even;
 
 #endif

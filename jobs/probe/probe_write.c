@@ -1,7 +1,5 @@
 /* Writes procedures. A number is found, described and published side by side; what cannot be told
  * is a dash. */
-#include "jobs/probe/probe_write.h"
-
 #include "formats/json.h"
 #include "jobs/probe/probe_parts.h"
 

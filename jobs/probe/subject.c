@@ -1,12 +1,19 @@
 /* Subjects are listed from the description's parts; their programs are a row of functions by kind.
  * Sizes that a kind has say how often an instruction stands and how much it does, so that times of
- * two programs differ by one number of the chip. */
+ * two programs differ by one number of the chip.
+ *
+ * Which points tell a subject's numbers: what is done in whole lots shows by the longest size that
+ * takes as long as the smallest: sizes double until the time changes, and bisection finds where.
+ * Then an instruction stands once or several times and does whole lots of twice as much, so that
+ * start, each instruction and each unit of work are three columns of a line. The work is large, and
+ * hides how instructions are dispatched. */
 #include "jobs/probe/subject.h"
 
 #include "core/array.h"
 #include "kernels/emit.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,10 +28,11 @@ struct lister {
 };
 
 /* The next subject, named in capitals. */
-static struct subject *add(struct lister *l, enum curve_kind kind, const struct instruction *one,
-                           const char *format, ...) __attribute__((format(printf, 4, 5)));
-static struct subject *add(struct lister *l, enum curve_kind kind, const struct instruction *one,
-                           const char *format, ...)
+static struct subject *add_subject(struct lister *l, enum curve_kind kind,
+                                   const struct instruction *one, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+static struct subject *add_subject(struct lister *l, enum curve_kind kind,
+                                   const struct instruction *one, const char *format, ...)
 {
     va_list arguments;
     if (!array_room(&l->list->items, l->list->count, sizeof *l->list->items)) {
@@ -61,11 +69,11 @@ static void add_path(struct lister *l, int p)
     const char *from = l->hw->buffers[path->source].name;
     const char *to = l->hw->buffers[path->destination].name;
     struct instruction in = move_over(p);
-    struct subject *s = add(l, CURVE_MOVES, &in, "%s_TO_%s", from, to);
+    struct subject *s = add_subject(l, CURVE_MOVES, &in, "%s_TO_%s", from, to);
     snprintf(s->key, sizeof s->key, "paths.%s->%s", from, to);
     if (path->transposed_price != path->price) {
         in.transpose = 1;
-        s = add(l, CURVE_MOVES, &in, "%s_TO_%s_TRANSPOSED", from, to);
+        s = add_subject(l, CURVE_MOVES, &in, "%s_TO_%s_TRANSPOSED", from, to);
         snprintf(s->key, sizeof s->key, "paths.%s->%s", from, to);
         in.transpose = 0;
     }
@@ -74,12 +82,12 @@ static void add_path(struct lister *l, int p)
         in.to_type = path->casts[c].to;
         const char *first = dtype_name((enum dtype)in.type);
         const char *second = dtype_name((enum dtype)in.to_type);
-        s = add(l, CURVE_MOVES, &in, "%s_TO_%s_%s_%s", from, to, first, second);
+        s = add_subject(l, CURVE_MOVES, &in, "%s_TO_%s_%s_%s", from, to, first, second);
         snprintf(s->key, sizeof s->key, "paths.%s->%s.casts.%s:%s", from, to, first, second);
     }
     in = move_over(p);
     if (l->hw->prices[path->price].burst_table >= 0) {
-        s = add(l, CURVE_PIECES, &in, "%s_TO_%s", from, to);
+        s = add_subject(l, CURVE_PIECES, &in, "%s_TO_%s", from, to);
         snprintf(s->key, sizeof s->key, "paths.%s->%s", from, to);
     }
 }
@@ -94,8 +102,8 @@ static void add_pairs(struct lister *l, int p)
             continue;
         const struct instruction in = move_over(p);
         char first[2 * HARDWARE_NAME_SIZE + 4], second[2 * HARDWARE_NAME_SIZE + 4];
-        add(l, CURVE_PAIR, &in, "%s_AND_%s", path_curve(l->hw, path, first),
-            path_curve(l->hw, other, second))
+        add_subject(l, CURVE_PAIR, &in, "%s_AND_%s", path_curve(l->hw, path, first),
+                    path_curve(l->hw, other, second))
             ->other = (int)(other - l->hw->paths);
     }
 }
@@ -111,14 +119,15 @@ static void add_operation(struct lister *l, int o)
         own[operation->types[t].type] = true;
         in.type = in.to_type = operation->types[t].type;
         const char *type = dtype_name((enum dtype)in.type);
-        struct subject *s = add(l, CURVE_VECTORS, &in, "%s_%s", operation->name, type);
+        struct subject *s = add_subject(l, CURVE_VECTORS, &in, "%s_%s", operation->name, type);
         snprintf(s->key, sizeof s->key, "operations.%s.types.%s", operation->name, type);
     }
     in.type = DTYPE_F16;
     while (in.type < DTYPE_COUNT - 1 && own[in.type])
         in.type++;
     in.to_type = in.type;
-    struct subject *s = add(l, scalar ? CURVE_SCALARS : CURVE_VECTORS, &in, "%s", operation->name);
+    struct subject *s =
+        add_subject(l, scalar ? CURVE_SCALARS : CURVE_VECTORS, &in, "%s", operation->name);
     snprintf(s->key, sizeof s->key, "operations.%s", operation->name);
 }
 
@@ -127,7 +136,7 @@ static void add_product(struct lister *l, int t)
     const struct matrix_type *type = &l->hw->matrix_types[t];
     const struct instruction in = {.kind = INSTRUCTION_MATRIX, .type = type->type};
     const char *name = dtype_name((enum dtype)type->type);
-    struct subject *s = add(l, CURVE_PRODUCTS, &in, "%s", name);
+    struct subject *s = add_subject(l, CURVE_PRODUCTS, &in, "%s", name);
     snprintf(s->key, sizeof s->key, "matrix.%s", name);
 }
 
@@ -153,7 +162,7 @@ static void add_flag(struct lister *l)
                 other->per_core == l->hw->pipes[l->hw->paths[p].pipe].per_core)
                 continue;
             const struct instruction in = move_over(p);
-            add(l, CURVE_FLAG, &in, "FLAG")->other = pipe;
+            add_subject(l, CURVE_FLAG, &in, "FLAG")->other = pipe;
             return;
         }
 }
@@ -166,7 +175,7 @@ static void add_working_set(struct lister *l)
         if (l->hw->paths[p].source != cache->buffer || miss < 0)
             continue;
         const struct instruction in = move_over(p);
-        add(l, CURVE_WORKING_SET, &in, "CACHE")->other = miss;
+        add_subject(l, CURVE_WORKING_SET, &in, "CACHE")->other = miss;
         return;
     }
 }
@@ -176,10 +185,10 @@ enum status subjects_list(const struct hardware *hw, struct subject_list *list, 
     struct lister l = {.hw = hw, .list = list};
     struct instruction in = move_over(0);
     *list = (struct subject_list){0};
-    add(&l, CURVE_START, &in, "LAUNCH");
+    add_subject(&l, CURVE_START, &in, "LAUNCH");
     if (find_private(hw, &in)) {
-        add(&l, CURVE_SKEW, &in, "LAUNCH");
-        add(&l, CURVE_ORDER, &in, "DISPATCH");
+        add_subject(&l, CURVE_SKEW, &in, "LAUNCH");
+        add_subject(&l, CURVE_ORDER, &in, "DISPATCH");
     }
     for (int p = 0; p < hw->path_count; p++)
         add_path(&l, p);
@@ -352,4 +361,267 @@ enum status subject_time(struct subject_bench *bench, const struct subject *s,
     TRY(simulate(bench->simulator, &bench->program, &options, &timeline, bench->error));
     *ns = (double)timeline.end_fs / FS_PER_NS;
     return STATUS_OK;
+}
+
+/* ------------------------------------------------------------------ points */
+
+enum {
+    LARGE = 1 << 20,     /* of work: bytes, elements, operations */
+    MANY_ROWS = 1 << 15, /* more than a row of blocks */
+    MOST_LOT = 1 << 28,  /* looked for */
+    PIECES = 64,         /* of a move */
+    SETS_AN_OCTAVE = 16, /* sizes of working sets */
+    FIRST_SET = 12,
+    LAST_SET = 36,
+};
+
+struct session {
+    struct subject_bench bench;
+    const char *chip;
+    FILE *out;
+    const struct subject *subject;
+    int done_count; /* of the subject: no point twice */
+    int64_t (*done)[CURVE_MAX_SIZES];
+    int64_t *path_lot; /* by path */
+};
+
+static bool is_done(const struct session *s, const int64_t size[])
+{
+    for (int i = 0; i < s->done_count; i++)
+        if (memcmp(s->done[i], size, sizeof s->done[i]) == 0)
+            return true;
+    return false;
+}
+
+static void write_record(const struct session *s, const int64_t size[], double ns)
+{
+    const char *unit, *kind = curve_program_kind(s->subject->kind, &unit);
+    fprintf(s->out, "%s,%s_%s,%s,", kind, s->subject->name, s->chip, s->chip);
+    for (int i = 0; i < CURVE_MAX_SIZES && size[i]; i++)
+        fprintf(s->out, "%s%lld", i ? "x" : "", (long long)size[i]);
+    fprintf(s->out, ",%.6f,%s,ns\n", ns, unit);
+}
+
+/* Times one program, and writes its record unless it stands there already. */
+static enum status measure(struct session *s, const int64_t size[CURVE_MAX_SIZES], double *ns)
+{
+    TRY(subject_time(&s->bench, s->subject, size, ns));
+    if (is_done(s, size))
+        return STATUS_OK;
+    if (!array_room(&s->done, s->done_count, sizeof *s->done))
+        return error_memory(s->bench.error);
+    memcpy(s->done[s->done_count++], size, sizeof *s->done);
+    write_record(s, size, *ns);
+    return STATUS_OK;
+}
+
+#define SIZES(...) ((const int64_t[CURVE_MAX_SIZES]){__VA_ARGS__})
+
+static enum status time_point(struct session *s, const int64_t size[CURVE_MAX_SIZES])
+{
+    double ns;
+    return measure(s, size, &ns);
+}
+
+/* The longest size of one dimension that takes as long as 1; as `unless` where none ends it. */
+static enum status find_lot(struct session *s, const int64_t base[CURVE_MAX_SIZES], int dimension,
+                            int64_t unless, int64_t *lot)
+{
+    int64_t size[CURVE_MAX_SIZES], low = 1, high = 2;
+    double first, ns;
+    memcpy(size, base, sizeof size);
+    size[dimension] = 1;
+    TRY(measure(s, size, &first));
+    for (;; low = high, high *= 2) {
+        size[dimension] = high;
+        TRY(measure(s, size, &ns));
+        if (ns != first)
+            break;
+        if (high >= MOST_LOT) {
+            *lot = unless;
+            return STATUS_OK;
+        }
+    }
+    while (high - low > 1) {
+        size[dimension] = low + (high - low) / 2;
+        TRY(measure(s, size, &ns));
+        *(ns == first ? &low : &high) = size[dimension];
+    }
+    *lot = low;
+    return STATUS_OK;
+}
+
+/* The next multiple of the lot that is large. */
+static int64_t large_multiple(int64_t lot)
+{
+    return (LARGE + lot - 1) / lot * lot;
+}
+
+static enum status identify_start(struct session *s)
+{
+    int cores = s->bench.hw->cores;
+    TRY(time_point(s, SIZES(1)));
+    if (cores > 2)
+        TRY(time_point(s, SIZES(2)));
+    return cores > 1 ? time_point(s, SIZES(cores)) : STATUS_OK;
+}
+
+static enum status identify_order(struct session *s)
+{
+    for (int64_t barriers = 1; barriers <= 64; barriers *= 2)
+        TRY(time_point(s, SIZES(barriers)));
+    return STATUS_OK;
+}
+
+static enum status identify_moves(struct session *s)
+{
+    static const int64_t rows[][2] = {{1, 1}, {2, 1}, {1, 2}, {2, 2}, {4, 1}, {4, 2}};
+    const struct hardware *hw = s->bench.hw;
+    const struct path *path = &hw->paths[s->subject->one.what];
+    int64_t *lot = &s->path_lot[s->subject->one.what];
+    if (s->subject->one.type == s->subject->one.to_type && !s->subject->one.transpose)
+        TRY(find_lot(s, SIZES(1, 1, 1), 2, 1, lot));
+    int64_t bytes = large_multiple(4 * *lot); /* whole elements of any type */
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        TRY(time_point(s, SIZES(1, rows[i][0], rows[i][1] * bytes)));
+    int sharers = path->bus < 0 ? 1 : hw->buses[path->bus].sharers;
+    unsigned ends = 1U << (unsigned)path->source | 1U << (unsigned)path->destination;
+    int cores = hardware_cores_with(hw, ends);
+    for (int c = 2; c <= cores && c <= sharers; c++) {
+        TRY(time_point(s, SIZES(c, 1, bytes)));
+        TRY(time_point(s, SIZES(c, 1, 2 * bytes)));
+    }
+    return STATUS_OK;
+}
+
+/* As many transfers as there are cores are timed by moves. Beyond, a second move runs beside a
+ * first, which outlasts it: what is more of it holds the first one up. */
+static enum status identify_pair(struct session *s)
+{
+    const struct hardware *hw = s->bench.hw;
+    const struct subject *pair = s->subject;
+    const struct path *path = &hw->paths[pair->one.what], *other = &hw->paths[pair->other];
+    const struct subject second = {.kind = CURVE_MOVES,
+                                   .one = {.kind = INSTRUCTION_MOVE, .what = (int16_t)pair->other}};
+    const struct subject first = {.kind = CURVE_MOVES, .one = pair->one};
+    int64_t bytes = large_multiple(s->path_lot[pair->one.what]),
+            beside = large_multiple(s->path_lot[pair->other]);
+    unsigned ends = 1U << (unsigned)path->source | 1U << (unsigned)path->destination |
+                    1U << (unsigned)other->source | 1U << (unsigned)other->destination;
+    int cores = hardware_cores_with(hw, ends), sharers = hw->buses[path->bus].sharers;
+    double first_ns, second_ns;
+    TRY(subject_time(&s->bench, &first, SIZES(1, 1, bytes), &first_ns));
+    TRY(subject_time(&s->bench, &second, SIZES(1, 1, beside), &second_ns));
+    bytes *= 4 + (int64_t)ceil(8 * second_ns / first_ns);
+    for (int c = cores / 2 + 1; c <= cores && 2 * c <= sharers; c++) {
+        TRY(time_point(s, SIZES(c, bytes, beside)));
+        TRY(time_point(s, SIZES(c, bytes, 2 * beside)));
+    }
+    return STATUS_OK;
+}
+
+/* A length of every column, from starts of every row. */
+static enum status identify_pieces(struct session *s)
+{
+    const struct hardware *hw = s->bench.hw;
+    int price = hw->paths[s->subject->one.what].price;
+    const struct burst_table *table = &hw->burst_tables[hw->prices[price].burst_table];
+    for (int r = 0; r < table->row_count; r++)
+        for (int c = 0; c <= table->limit_count; c++) {
+            bool beyond = c == table->limit_count;
+            int64_t length = table->up_to_bytes[beyond ? c - 1 : c] + beyond;
+            TRY(time_point(s, SIZES(PIECES, PIECES * length, table->align_bytes[r])));
+        }
+    return STATUS_OK;
+}
+
+static enum status identify_products(struct session *s)
+{
+    int64_t k, group, n, m;
+    TRY(find_lot(s, SIZES(1, 1, 1, 1), 2, 16, &k));
+    TRY(find_lot(s, SIZES(1, 1, 1, 1), 3, 16, &group));
+    TRY(find_lot(s, SIZES(1, MANY_ROWS, 1, 1), 3, 16, &n));
+    TRY(find_lot(s, SIZES(1, 1, 1, group), 1, 16, &m));
+    for (int64_t count = 1; count <= 4; count *= 2)
+        for (int64_t deep = 16; deep <= 32; deep *= 2)
+            TRY(time_point(s, SIZES(count, 16 * m, deep * k, 16 * n)));
+    return STATUS_OK;
+}
+
+static enum status identify_vectors(struct session *s)
+{
+    int64_t lot;
+    TRY(find_lot(s, SIZES(1), 0, 1, &lot));
+    TRY(time_point(s, SIZES(large_multiple(lot))));
+    return time_point(s, SIZES(2 * large_multiple(lot)));
+}
+
+static enum status identify_scalars(struct session *s)
+{
+    for (int64_t operations = 1; operations <= 1024; operations *= 32)
+        TRY(time_point(s, SIZES(operations)));
+    return STATUS_OK;
+}
+
+static enum status identify_flag(struct session *s)
+{
+    TRY(time_point(s, SIZES(1)));
+    return time_point(s, SIZES(2));
+}
+
+static enum status identify_working_set(struct session *s)
+{
+    for (int octave = FIRST_SET; octave < LAST_SET; octave++)
+        for (int64_t i = 0; i < SETS_AN_OCTAVE; i++)
+            TRY(time_point(s,
+                           SIZES((SETS_AN_OCTAVE + i) * (INT64_C(1) << octave) / SETS_AN_OCTAVE)));
+    return STATUS_OK;
+}
+
+static enum status identify(struct session *s)
+{
+    static enum status (*const kinds[])(struct session *) = {
+        [CURVE_START] = identify_start,
+        [CURVE_SKEW] = identify_start,
+        [CURVE_ORDER] = identify_order,
+        [CURVE_MOVES] = identify_moves,
+        [CURVE_PAIR] = identify_pair,
+        [CURVE_PIECES] = identify_pieces,
+        [CURVE_PRODUCTS] = identify_products,
+        [CURVE_VECTORS] = identify_vectors,
+        [CURVE_SCALARS] = identify_scalars,
+        [CURVE_FLAG] = identify_flag,
+        [CURVE_WORKING_SET] = identify_working_set,
+    };
+    s->done_count = 0;
+    return kinds[s->subject->kind](s);
+}
+
+static enum status identify_all(struct session *s, const struct subject_list *list)
+{
+    s->path_lot = calloc((size_t)s->bench.hw->path_count, sizeof *s->path_lot);
+    if (!s->path_lot)
+        return error_memory(s->bench.error);
+    for (int i = 0; i < list->count; i++) {
+        s->subject = &list->items[i];
+        TRY(identify(s));
+    }
+    return STATUS_OK;
+}
+
+enum status subject_write_curves(const struct hardware *hw, const char *chip, FILE *out,
+                                 struct error *error)
+{
+    struct session s = {.chip = chip, .out = out};
+    struct subject_list list;
+    enum status status = subjects_list(hw, &list, error);
+    if (status == STATUS_OK)
+        status = subject_bench_open(&s.bench, hw, error);
+    if (status == STATUS_OK)
+        status = identify_all(&s, &list);
+    subject_bench_close(&s.bench);
+    subjects_clear(&list);
+    free(s.done);
+    free(s.path_lot);
+    return status;
 }

@@ -12,6 +12,7 @@
 #include "core/shape_range.h"
 #include "core/stop.h"
 #include "jobs/tune/job.h"
+#include "results/format.h"
 #include "search/transfer.h"
 
 enum { RANGE_MAX_SIZES = 1 << 20, RANGE_MAX_CLASSES = 1 << 14 };
@@ -76,5 +77,35 @@ void range_clear(struct range_answer *answer);
 
 /* What a part's tiling takes at the sizes of a run, which has been asked for already. */
 int64_t range_time_fs(const struct range_answer *answer, const struct range_part *part, int run);
+
+/* ---- steps of range_find */
+
+/* The parts, if what is known were the fastest; answer->without where there are none. *asked is the
+ * regret that they keep to. */
+enum status range_cover(const struct range_question *question, struct range_answer *answer,
+                        double *asked, struct error *error);
+
+/* Adds tilings that may serve longer parts. */
+enum status range_climb(const struct range_question *question, double asked,
+                        struct range_answer *answer, struct error *error);
+
+/* ---- the answer for people, for machines and for programs */
+
+/* A header for C99 and C++11: the tilings with their parts, and a lookup by size. */
+enum status range_write_c(const struct range_question *question, const struct range_answer *answer,
+                          const char *version, const char *command, FILE *out, struct error *error);
+
+enum status range_write_json(const struct range_question *question,
+                             const struct range_answer *answer, FILE *out, struct error *error);
+
+enum status range_write_table(const struct range_question *question,
+                              const struct range_answer *answer, const char *next,
+                              const struct style *style, FILE *out, struct error *error);
+
+/* Rows of an operator library: one for every size, for they are looked up by exact sizes. */
+enum status range_write_rows(const struct range_question *question,
+                             const struct range_answer *answer, const char *origin,
+                             const struct format *format, FILE *out, int *left_out,
+                             struct error *error);
 
 #endif

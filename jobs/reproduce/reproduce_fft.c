@@ -4,7 +4,6 @@
  * (fft_passes.kernel), whose work is the same for any number of stages a pass: its use of the unit
  * is better by as much as its time is shorter. */
 #include "jobs/reproduce/reproduce_parts.h"
-#include "jobs/reproduce/reproduce_text.h"
 
 enum { COUNTED, COUNTED_ALL_CORES, SHORT_ROWS, LONG_ROWS, LONGEST_ROWS, ROWS };
 

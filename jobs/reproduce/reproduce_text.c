@@ -1,6 +1,7 @@
 /* Opens a text's space for each question and searches the part of it that is asked about, which
  * bounds make quick. */
-#include "jobs/reproduce/reproduce_text.h"
+#include "jobs/reproduce/reproduce_parts.h"
+
 #include "kernels/registry.h"
 #include "search/restrict.h"
 

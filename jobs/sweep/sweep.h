@@ -161,9 +161,6 @@ struct sweep_calls {
     double time_ns, total_ns, saved_ns;
 };
 
-/* What all calls of a job save where one takes so long; 0 where no row says what they take now. */
-double sweep_saved_ns(const struct sweep_job *job, double time_ns);
-
 /* Of what is simulated; what saves most comes first, then what takes most. To be freed. */
 enum status sweep_calls(const struct sweep *sweep, struct store *store, struct sweep_calls **calls,
                         int64_t *count, struct error *error);
@@ -181,5 +178,13 @@ struct sweep_point {
 /* One point a chip, of what is simulated; by bytes, then time, complete ones first. To be freed. */
 enum status sweep_pareto(const struct sweep *sweep, struct store *store,
                          struct sweep_point **points, struct error *error);
+
+/* Adds the sections of a page: how many jobs have which answer, the longest ones or those that save
+ * most, its chips. They say what the store has: the same after one run and after two. `points` are
+ * of sweep_pareto, or NULL. */
+struct report; /* results/report.h */
+enum status report_sweep(struct report *report, const struct sweep *sweep, struct store *store,
+                         const struct sweep_counts *ran, const struct sweep_point *points,
+                         struct error *error);
 
 #endif

@@ -6,14 +6,6 @@
 
 #include <limits.h>
 
-/* Texts of jobs that many have in common. */
-enum { SWEEP_OPTIONS, SWEEP_SHAPE, SWEEP_SIMULATED_QUERY, SWEEP_MEASURED_QUERY, SWEEP_TEXTS };
-
-struct sweep_memory {
-    struct block *blocks;
-    const char *last_text[SWEEP_TEXTS]; /* of the last job: most are alike */
-};
-
 /* Memory that is freed as a whole. NULL when there is no more. */
 void *sweep_allocate(struct sweep *sweep, size_t size);
 const char *sweep_copy(struct sweep *sweep, const char *text);
@@ -22,12 +14,10 @@ const char *sweep_copy(struct sweep *sweep, const char *text);
  * Only what stops the reading as such is a failure. */
 enum status sweep_add(struct sweep *sweep, int line, const struct sweep_option *options, int count,
                       struct error *error);
-enum status sweep_add_fault(struct sweep *sweep, int line, const char *text, struct error *error);
 
-/* The readers; the file's name is source->name, options of every job come first in each row. */
-typedef enum status sweep_reader(const struct sweep_source *source, struct sweep *sweep,
-                                 struct error *error);
-sweep_reader sweep_read_csv, sweep_read_config;
+/* Reads a libconfig file; its name is source->name, options of every job come first in each row. */
+enum status sweep_read_config(const struct sweep_source *source, struct sweep *sweep,
+                              struct error *error);
 
 /* The folder of named sets, and the file of one; false: there is no such set. */
 enum status sweep_set_folder(char folder[PATH_MAX], struct error *error);
@@ -35,5 +25,9 @@ bool sweep_set_file(const char *folder, const char *name, char file[PATH_MAX]);
 
 /* Options of every job, and room for `count` more behind them. */
 struct sweep_option *sweep_row(const struct sweep_source *source, struct sweep *sweep, int count);
+
+/* Logarithm and power by straight lines between powers of two, the same on every machine. */
+double log2_by_lines(double x); /* x >= 1 */
+double exp2_by_lines(double x);
 
 #endif

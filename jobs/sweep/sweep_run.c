@@ -1,9 +1,11 @@
 /* Workers search, the caller's thread keeps: it alone writes to the store, in short transactions,
- * so that others can write to it as well. */
-#include "core/array.h"
-#include "jobs/sweep/sweep.h"
+ * so that others can write to it as well. A job is opened, searched or measured, and turned into
+ * the row of a store within the worker that does it, so that nothing of the search outlives it. Its
+ * time is that of all threads together. */
+#include "jobs/sweep/sweep_rows.h"
 
-#include "jobs/sweep/sweep_outcome.h"
+#include "core/array.h"
+#include "jobs/tune/host_job.h"
 #include "search/clock.h"
 
 #include <math.h>
@@ -12,6 +14,92 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+/* ------------------------------------------------------------------ one job */
+
+/* What comes of one job. */
+struct outcome {
+    struct outcome *next;
+    int64_t job; /* of the sweep: given */
+    enum status status;
+    struct error error;
+    double search_s; /* searching or measuring, of all its threads */
+    bool worth;      /* keeping: record is filled */
+    struct job_record record;
+};
+
+static void search_job(const struct job *job, int threads, const volatile sig_atomic_t *stop,
+                       struct outcome *outcome)
+{
+    struct job_result result;
+    const struct job_run how = {.threads = threads, .uncounted = true, .stop = stop};
+    struct timespec started;
+    clock_gettime(CLOCK_MONOTONIC, &started);
+    outcome->status = job_run(job, &how, &result, &outcome->error);
+    outcome->search_s = seconds_since(&started) * threads;
+    if (outcome->status != STATUS_OK)
+        return;
+    if (!*stop)
+        outcome->status =
+            job_record(job, &result, false, &outcome->worth, &outcome->record, &outcome->error);
+    job_result_clear(&result);
+}
+
+/* Where none could be measured: the first of the reasons. */
+static enum status none_measured(const struct job *job, const struct host_answer *answer,
+                                 struct error *error)
+{
+    char title[PROBLEM_TITLE_SIZE];
+    const char *reason = answer->tune.count ? answer->tune.items[0].measured.quarantine : "no time";
+    return error_set(error, STATUS_INVALID, "%.200s: none of %d tilings could be measured: %.160s",
+                     problem_title(&job->problem, title), answer->asked, reason);
+}
+
+static enum status record_measured(const struct job *job, const struct host_question *question,
+                                   const struct host_answer *answer, struct outcome *outcome)
+{
+    enum status status =
+        host_job_record(job, question, answer, &outcome->worth, &outcome->record, &outcome->error);
+    return status != STATUS_OK || outcome->worth ? status
+                                                 : none_measured(job, answer, &outcome->error);
+}
+
+static void measure_job(const struct job *job, int threads, const volatile sig_atomic_t *stop,
+                        struct outcome *outcome)
+{
+    const struct host_question question = host_job_question(job);
+    const struct host_control control = {.stop = stop};
+    struct host_answer answer;
+    struct timespec started;
+    clock_gettime(CLOCK_MONOTONIC, &started);
+    outcome->status = host_job_check(job, &question, &outcome->error);
+    if (outcome->status == STATUS_OK)
+        outcome->status =
+            host_job_measure(job, &question, NULL, &control, &answer, &outcome->error);
+    outcome->search_s = seconds_since(&started) * threads;
+    if (outcome->status != STATUS_OK)
+        return;
+    if (!*stop)
+        outcome->status = record_measured(job, &question, &answer, outcome);
+    host_answer_clear(&answer);
+}
+
+/* What was cut short by a signal is not worth keeping: it is done again. */
+static void do_job(const struct sweep *sweep, int threads, const volatile sig_atomic_t *stop,
+                   struct outcome *outcome)
+{
+    struct job job;
+    outcome->status = sweep_open_job(sweep, outcome->job, &job, &outcome->error);
+    if (outcome->status != STATUS_OK)
+        return;
+    if (sweep->jobs[outcome->job].key.kind == STORE_MEASURED)
+        measure_job(&job, threads, stop, outcome);
+    else
+        search_job(&job, threads, stop, outcome);
+    job_close(&job);
+}
+
+/* ------------------------------------------------------------------ workers */
 
 /* What a commit takes may be so much of the time; between two of them at most a second. */
 #define COMMIT_SHARE  0.02
@@ -37,8 +125,6 @@ struct run {
     int working;
     struct outcome *finished; /* newest first */
 };
-
-/* ------------------------------------------------------------------ workers */
 
 static bool is_measured(const struct run *run, int64_t job)
 {
@@ -67,7 +153,7 @@ static void hand_over(struct run *run, struct outcome *outcome)
     pthread_mutex_unlock(&run->lock);
 }
 
-static void *work(void *context)
+static void *work_jobs(void *context)
 {
     struct run *run = context;
     for (int64_t job = take_job(run); job >= 0; job = take_job(run)) {
@@ -75,7 +161,7 @@ static void *work(void *context)
         if (!outcome) /* it stays undone, and is counted so */
             break;
         outcome->job = job;
-        sweep_do_job(run->sweep, run->threads_each, &run->stop, outcome);
+        do_job(run->sweep, run->threads_each, &run->stop, outcome);
         hand_over(run, outcome);
     }
     pthread_mutex_lock(&run->lock);
@@ -104,7 +190,7 @@ static void count_row(struct sweep_counts *counts, const struct store_row *row)
     counts->cut_off += row->key.kind == STORE_SIMULATED && !row->optimal;
 }
 
-static enum status keep(struct run *run, const struct outcome *outcome, struct error *error)
+static enum status keep_outcome(struct run *run, const struct outcome *outcome, struct error *error)
 {
     int64_t cost = run->sweep->jobs[outcome->job].cost;
     run->cost_done += cost;
@@ -129,7 +215,7 @@ static struct outcome *take_finished(struct run *run)
     return finished;
 }
 
-static void tell(const struct run *run)
+static void tell_progress(const struct run *run)
 {
     const struct sweep_counts *counts = run->counts;
     if (!run->options->progress)
@@ -146,7 +232,7 @@ static void tell(const struct run *run)
 }
 
 /* Writes what has been handed over, and makes it durable. */
-static enum status commit(struct run *run, struct error *error)
+static enum status commit_finished(struct run *run, struct error *error)
 {
     enum status status = STATUS_OK;
     double before_s = seconds_since(&run->started);
@@ -154,7 +240,7 @@ static enum status commit(struct run *run, struct error *error)
     for (struct outcome *o = take_finished(run), *next; o; o = next) {
         next = o->next;
         if (status == STATUS_OK)
-            status = keep(run, o, error);
+            status = keep_outcome(run, o, error);
         job_record_clear(&o->record);
         free(o);
     }
@@ -178,7 +264,7 @@ static bool commit_is_due(const struct run *run)
 }
 
 /* Until the workers have ended: keeps, tells, and passes on the wish to stop. */
-static enum status attend(struct run *run, struct error *error)
+static enum status attend_workers(struct run *run, struct error *error)
 {
     enum status status = STATUS_OK;
     bool over = false;
@@ -195,10 +281,10 @@ static enum status attend(struct run *run, struct error *error)
         pthread_mutex_unlock(&run->lock);
         double woke_s = seconds_since(&run->started);
         if (status == STATUS_OK && (over || commit_is_due(run)))
-            status = commit(run, error);
+            status = commit_finished(run, error);
         if (status != STATUS_OK || is_stopped(run))
             run->stop = 1;
-        tell(run);
+        tell_progress(run);
         run->counts->keep_s += seconds_since(&run->started) - woke_s;
     }
     return status;
@@ -215,12 +301,12 @@ static enum status run_phase(struct run *run, int64_t end, int workers, int thre
     run->end = end;
     run->threads_each = threads_each;
     run->working = workers;
-    while (started < workers && pthread_create(&threads[started], NULL, work, run) == 0)
+    while (started < workers && pthread_create(&threads[started], NULL, work_jobs, run) == 0)
         started++;
     pthread_mutex_lock(&run->lock);
     run->working -= workers - started;
     pthread_mutex_unlock(&run->lock);
-    enum status status = started ? attend(run, error)
+    enum status status = started ? attend_workers(run, error)
                                  : error_set(error, STATUS_NO_MEMORY, "no thread can be started");
     for (int i = 0; i < started; i++)
         pthread_join(threads[i], NULL);
@@ -231,7 +317,7 @@ static enum status run_phase(struct run *run, int64_t end, int workers, int thre
 /* ------------------------------------------------------------------ the whole */
 
 /* Of what the store has nothing is searched again. */
-static enum status look_up(struct run *run, struct error *error)
+static enum status look_up_jobs(struct run *run, struct error *error)
 {
     enum status status = STATUS_OK;
     for (int64_t j = 0; j < run->sweep->job_count && status == STATUS_OK; j++) {
@@ -281,7 +367,7 @@ enum status sweep_missing(const struct sweep *sweep, struct store *store, int64_
     const struct sweep_options options = {.threads = 1};
     struct run run = {.sweep = sweep, .store = store, .options = &options, .counts = &counts};
     run.todo = calloc((size_t)sweep->job_count + 1, sizeof *run.todo);
-    enum status status = run.todo ? look_up(&run, error) : error_memory(error);
+    enum status status = run.todo ? look_up_jobs(&run, error) : error_memory(error);
     if (status != STATUS_OK) {
         free(run.todo);
         return status;
@@ -297,7 +383,7 @@ static int by_line(const void *left, const void *right)
     return a->line != b->line ? (a->line < b->line ? -1 : 1) : strcmp(a->text, b->text);
 }
 
-static void finish(struct run *run)
+static void finish_run(struct run *run)
 {
     struct sweep_counts *counts = run->counts;
     for (struct outcome *o = run->finished, *next; o; o = next) {
@@ -328,12 +414,12 @@ enum status sweep_run(const struct sweep *sweep, struct store *store,
         return error_memory(error);
     pthread_mutex_init(&run.lock, NULL);
     pthread_cond_init(&run.wake, NULL);
-    enum status status = look_up(&run, error);
-    tell(&run);
+    enum status status = look_up_jobs(&run, error);
+    tell_progress(&run);
     counts->keep_s = seconds_since(&run.started);
     if (status == STATUS_OK)
         status = run_all(&run, error);
-    finish(&run);
+    finish_run(&run);
     return status;
 }
 

@@ -258,7 +258,7 @@ struct reading {
     struct tilings *tilings;
 };
 
-static enum status take(void *context, const struct store_row *row, struct error *error)
+static enum status take_row(void *context, const struct store_row *row, struct error *error)
 {
     const struct reading *reading = context;
     struct tilings *tilings = reading->tilings;
@@ -314,7 +314,7 @@ static enum status read_rows(const char *file, struct reading *reading, struct e
     enum status status = store_open(file, STORE_READ, &store, error);
     if (status != STATUS_OK)
         return status;
-    status = store_each(store, take, reading, error);
+    status = store_each(store, take_row, reading, error);
     store_close(store);
     return status;
 }

@@ -2,15 +2,176 @@
  * "name=value,…": each is copied and cut up in place into axes and values, which the table points
  * to. Tilings come sorted, so that a part (one operator, type and set of choices) is a stretch of
  * them and only neighbours need comparing. A writer gets plain data then. The vendor's tables go
- * by way of banks' rows instead (jobs/tune/export.h). */
+ * by way of banks' rows instead (jobs/tune/export.h).
+ *
+ * Limits let the header of a table re-check its tilings for other shapes. They are of a chip, and a
+ * store knows its name and fingerprint only: the description that has both is the one. Without it,
+ * and where a chip cannot run the text, only exact shapes are legal. */
+#include "jobs/table/tilings.h"
+
 #include "core/version.h"
-#include "jobs/table/tilings_limits.h"
+#include "hardware/fingerprint.h"
+#include "hardware/load.h"
+#include "kernels/limits_code.h"
 #include "kernels/operator_bank.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ------------------------------------------------------------------ limits */
+
+/* Of all parts of a table, by their number. */
+struct tilings_limits {
+    int part_count;
+    struct part_limits {
+        struct limits_code code;
+        struct table_limits *list;
+    } * parts;
+};
+
+/* ------------------------------------------------------------------ the chip */
+
+struct chip_search {
+    const struct tilings *tilings;
+    struct hardware *hw;
+    bool found;
+};
+
+/* With a warm cache, and with a cold one. */
+static void try_chip(void *context, const char *name)
+{
+    static const char *const words[] = {HARDWARE_CACHE "warm", HARDWARE_CACHE "cold"};
+    struct chip_search *search = context;
+    char fingerprint[FINGERPRINT_SIZE];
+    struct error error;
+    for (int w = 0; w < 2 && !search->found; w++) {
+        const struct hardware_overrides changes = {&words[w], 1};
+        if (hardware_load(name, &changes, search->hw, &error) != STATUS_OK)
+            return;
+        hardware_fingerprint(search->hw, fingerprint);
+        search->found = strcmp(fingerprint, search->tilings->fingerprint) == 0;
+        if (!search->found)
+            hardware_clear(search->hw);
+    }
+}
+
+/* By its name, which most have, and then among all. */
+static bool find_chip(const struct tilings *tilings, struct hardware *hw)
+{
+    struct chip_search search = {.tilings = tilings, .hw = hw};
+    struct error error;
+    char name[sizeof hw->name];
+    int length = (int)strcspn(tilings->hardware, ","); /* changes, and a cold cache, follow */
+    if (!strchr(tilings->hardware, '/') &&
+        snprintf(name, sizeof name, "%.*s", length, tilings->hardware) > 0)
+        try_chip(&search, name);
+    if (!search.found && hardware_each_from(NULL, try_chip, &search, &error) != STATUS_OK)
+        return false;
+    return search.found;
+}
+
+/* ------------------------------------------------------------------ parts */
+
+/* One for all entries that says nothing. */
+static enum status refuse_checks(struct table_part *part, struct part_limits *limits,
+                                 const char *why, struct error *error)
+{
+    limits->list = calloc(1, sizeof *limits->list);
+    if (!limits->list)
+        return error_memory(error);
+    *limits->list = (struct table_limits){NULL, why};
+    part->limits = limits->list;
+    part->limits_count = 1;
+    return STATUS_OK;
+}
+
+static enum status make_part(const struct tilings *tilings, const struct hardware *hw,
+                             const char *prefix, const struct best_tiling *best,
+                             struct table_part *part, struct table_entry *entries,
+                             struct part_limits *limits, struct error *error)
+{
+    struct limits_code *code = &limits->code;
+    const struct operator_space *space = operator_space_find(best->problem.op, best->space);
+    for (int64_t i = 0; i < part->count; i++) {
+        struct limits_asked asked = {
+            &best[i].problem, hw, tilings->cores, part, &entries[i], prefix,
+        };
+        TRY(space->limits_code(&asked, code, &entries[i].limits, error));
+    }
+    limits->list = calloc((size_t)code->count + 1, sizeof *limits->list);
+    if (!limits->list)
+        return error_memory(error);
+    for (int i = 0; i < code->count; i++)
+        limits->list[i] = (struct table_limits){code->bodies[i].text, code->bodies[i].why};
+    part->limits = limits->list;
+    part->limits_count = code->count;
+    return STATUS_OK;
+}
+
+static enum status make_parts(const struct tilings *tilings, const struct hardware *hw,
+                              const char *prefix, struct table_part *parts,
+                              struct table_entry *entries, struct tilings_limits *limits, char *why,
+                              struct error *error)
+{
+    for (int p = 0; p < limits->part_count; p++) {
+        int64_t first = parts[p].entries - entries;
+        const struct best_tiling *best = &tilings->best[first];
+        const struct operator_space *space = operator_space_find(best->problem.op, best->space);
+        if (!space || !space->limits_code)
+            continue;
+        if (!hw)
+            snprintf(why, TABLE_WHY_SIZE,
+                     "no description of %.60s has fingerprint %.32s, expected one in "
+                     "~/.config/autotune/hardware",
+                     tilings->hardware, tilings->fingerprint);
+        if (hw)
+            TRY(make_part(tilings, hw, prefix, best, &parts[p], &entries[first], &limits->parts[p],
+                          error));
+        else
+            TRY(refuse_checks(&parts[p], &limits->parts[p], why, error));
+        for (int64_t i = 0; i < parts[p].count && !hw; i++)
+            entries[first + i].limits = 1;
+    }
+    return STATUS_OK;
+}
+
+/* Fills the parts' limits and the entries'. `parts` and `entries` are those of the tilings, in
+ * their order. `why` says why none of a kernel's text can be checked, "" where they can.
+ * *limits is cleared after the table is written, whatever the status. */
+static enum status tilings_limits_make(const struct tilings *tilings, const char *prefix,
+                                       struct table_part *parts, int part_count,
+                                       struct table_entry *entries, struct tilings_limits *limits,
+                                       char why[TABLE_WHY_SIZE], struct error *error)
+{
+    struct hardware hw;
+    *limits = (struct tilings_limits){0};
+    *why = '\0';
+    limits->parts = calloc((size_t)part_count, sizeof *limits->parts);
+    if (!limits->parts)
+        return error_memory(error);
+    limits->part_count = part_count;
+    bool found = find_chip(tilings, &hw);
+    enum status status =
+        make_parts(tilings, found ? &hw : NULL, prefix, parts, entries, limits, why, error);
+    if (found)
+        hardware_clear(&hw);
+    return status;
+}
+
+static void tilings_limits_clear(struct tilings_limits *limits)
+{
+    for (int p = 0; p < limits->part_count; p++) {
+        limits_code_clear(&limits->parts[p].code);
+        free(limits->parts[p].list);
+    }
+    free(limits->parts);
+    *limits = (struct tilings_limits){0};
+}
+
+/* ------------------------------------------------------------------ tables */
 
 /* All that a struct table points to. */
 struct scratch {
@@ -207,7 +368,7 @@ static enum status find_words(const struct tilings *tilings, struct scratch *scr
     return STATUS_OK;
 }
 
-static struct table describe(const struct tilings *tilings, const struct table_about *about)
+static struct table describe_table(const struct tilings *tilings, const struct table_about *about)
 {
     return (struct table){.version = about->version,
                           .command = about->command,
@@ -240,7 +401,7 @@ static enum status write_table(const struct tilings *tilings, const struct table
                                table_writer *write, FILE *out, struct table_remarks *remarks,
                                struct error *error)
 {
-    struct table table = describe(tilings, about);
+    struct table table = describe_table(tilings, about);
     struct scratch scratch;
     enum status status = scratch_open(tilings, &scratch, error);
     if (status != STATUS_OK)
@@ -277,7 +438,7 @@ static enum status write_rows(const struct tilings *tilings, const struct table_
                               const struct format *format, FILE *out, int *left_out,
                               struct error *error)
 {
-    struct table table = describe(tilings, about);
+    struct table table = describe_table(tilings, about);
     char origin[4096];
     struct export_row *rows = calloc((size_t)tilings->count, sizeof *rows);
     enum status status = rows ? STATUS_OK : error_memory(error);

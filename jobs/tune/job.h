@@ -50,7 +50,7 @@ struct job {
     double time_limit_s;
     int64_t validate;   /* tilings to be measured, of a processor; or JOB_VALIDATE_DEFAULT */
     int64_t calls;      /* of the problem, and what one takes now, 0: not known. They change no */
-    double baseline_ns; /* answer, and say what it is worth (jobs/sweep/sweep_calls.c) */
+    double baseline_ns; /* answer, and say what it is worth (jobs/sweep/sweep_answers.c) */
     bool robust;
     bool corrected; /* the least corrected time is asked for; not with robust */
     /* What was learned of the chip, for worst and corrected times; NULL: nothing. To be set before
@@ -92,13 +92,6 @@ struct job_key_texts {
     char shape[384], options[1024], query[160];
 };
 void job_key(const struct job *job, struct job_key_texts *texts, struct store_key *key);
-
-/* An estimate of the work of its search, > 0, about microseconds of one core; the same on every
- * machine. By it sweeps go smallest first and are cut into shards. */
-int64_t job_cost(const struct job *job);
-
-/* The same of measuring that many tilings. */
-int64_t job_measuring_cost(int64_t tilings);
 
 struct job_run {
     int threads;

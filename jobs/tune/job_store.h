@@ -29,12 +29,6 @@ enum status job_record(const struct job *job, const struct job_result *result, b
                        bool *worth, struct job_record *record, struct error *error);
 void job_record_clear(struct job_record *record);
 
-/* The parts of a record that every kind has: the job's key and chip, and no tiling; and the best
- * tiling where there is one. */
-void job_record_open(const struct job *job, struct job_record *record);
-void job_record_best(const struct job *job, const struct tiling *tiling, double time_ns,
-                     struct job_record *record);
-
 /* Puts a record in, but not one that was cut off over one that says as much. `fresh`: what was
  * measured anew counts, unless less time was allowed for it. */
 enum status job_record_put(struct store *store, const struct job_record *record, bool fresh,

@@ -6,7 +6,7 @@
 #include "costmodel/simulate.h"
 #include "hardware/find.h"
 #include "hardware/load.h"
-#include "jobs/tune/generate.h"
+#include "jobs/tune/report_program.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/registry.h"
 #include "results/tune.h"

@@ -1,6 +1,6 @@
 /* Which tilings of a processor are measured, and what the measurements say: with a meter that makes
  * times up, so that nothing here depends on a clock. */
-#include "jobs/tune/host_tune.h"
+#include "jobs/tune/host_job.h"
 #include "tests/support/made_up.h"
 
 #include <criterion/criterion.h>

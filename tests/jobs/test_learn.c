@@ -6,7 +6,7 @@
 #include "hardware/load.h"
 #include "jobs/calibrate/learn.h"
 #include "jobs/correct/correct.h"
-#include "jobs/evaluate/corrected.h"
+#include "jobs/evaluate/evaluation.h"
 #include "kernels/operator_bank.h"
 #include "kernels/registry.h"
 #include "tests/hardware_files.h"

@@ -1,6 +1,5 @@
 /* The tiling to trust (jobs/tune/robust.h) against all tilings of small spaces, and the leaders
  * that it is one of. */
-#include "jobs/tune/leaders.h"
 #include "jobs/tune/robust.h"
 #include "kernels/matmul/matmul_cann_internal.h"
 #include "search/candidates.h"

@@ -1,5 +1,5 @@
 /* jobs/probe/segments: laws through points that are made up, some of them with errors. */
-#include "jobs/probe/segments.h"
+#include "jobs/probe/probe_parts.h"
 
 #include <criterion/criterion.h>
 #include <gsl/gsl_randist.h>

@@ -1,7 +1,7 @@
 /* Sweeps: what readers take and refuse, shards, running, and that answers survive the store. */
 #include "jobs/sweep/sweep.h"
 #include "jobs/sweep/sweep_merge.h"
-#include "jobs/tune/job_cost.h"
+#include "jobs/sweep/sweep_rows.h"
 #include "jobs/tune/job_store.h"
 #include "kernels/registry.h"
 

@@ -6,7 +6,7 @@
  * some legal tilings a climb goes to the fastest neighbour until there is no faster one. A space is
  * added by rows of its own. */
 #include "costmodel/simulate.h"
-#include "jobs/tune/generate.h"
+#include "jobs/tune/report_program.h"
 #include "kernels/knn/knn.h"
 #include "kernels/knn/knn_search.h"
 #include "kernels/registry.h"

@@ -158,7 +158,7 @@ check_silence() {
 # Nobody asks which operator it is; but calibration runs products, the runtime is one, and the
 # simulator's published figures are of one.
 check_operators() {
-    local known='^(runtime/|jobs/calibrate/calibrate_overlap\.c|jobs/reproduce/reproduce_(simulator|apart|audio)\.c)'
+    local known='^(runtime/|jobs/calibrate/calibrate_overlap\.c|jobs/reproduce/reproduce_(simulator|apart)\.c)'
     local folders='analysis cli core costmodel formats hardware jobs results runtime search validate'
     # shellcheck disable=SC2086
     expect_none 'who asks for one operator' "$(grep -rnE '"kernels/[a-z]+/' --include='*.[ch]' $folders |

@@ -3,7 +3,7 @@
  * the kernels, the cost of a parallel region; and how quiet the machine was meanwhile.
  *
  * validate/calibrate/ has the parts. The overlap is not measured here (all of it is exposed): it
- * takes whole kernels, and is fitted by jobs/calibrate/calibrate_overlap.h. */
+ * takes whole kernels, and is fitted by jobs/calibrate/calibrate_host.h. */
 #ifndef AUTOTUNE_VALIDATE_CALIBRATE_HOST_CALIBRATION_H
 #define AUTOTUNE_VALIDATE_CALIBRATE_HOST_CALIBRATION_H
 

@@ -1,13 +1,18 @@
-/* Parts of a range, each with one tiling: from the first run on always the tiling that reaches
+/* Parts of a range have one tiling each: from the first run on always the tiling that reaches
  * furthest. What serves a part serves every part of it, so no other choice needs fewer parts
  * (docs/ranges.md). Which tiling that is, is found by bounds first: how far one may reach is known
- * before anything is simulated, and only who may reach furthest is (Minoux 1978, lazy greedy).
+ * before anything is simulated, and only who may reach furthest is (Minoux 1978, lazy greedy). The
+ * least regret of so many parts is found by bisection, in steps of a millionth.
  *
- * The least regret of so many parts is found by bisection, in steps of a millionth. */
-#include "jobs/range/range_parts.h"
+ * Hill climbing by bounds goes from the tilings that may serve most runs from a part's first on,
+ * one value at a time, to those that may serve more, or, serving as many, miss the next one by
+ * less. What is found joins the tilings among which parts are chosen; simulation decides there. */
+#include "jobs/range/range.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+/* ------------------------------------------------------------------ parts */
 
 enum { MILLION = 1000000 };
 #define MOST_REGRET (INT64_C(1000) * MILLION)
@@ -58,8 +63,8 @@ static enum status time_reach(const struct cover *cover, int64_t tiling, int fir
 }
 
 /* The tiling that serves most runs from `first` on; of equally good ones the first. */
-static enum status furthest(struct cover *cover, int first, struct range_part *part,
-                            struct error *error)
+static enum status find_furthest(struct cover *cover, int first, struct range_part *part,
+                                 struct error *error)
 {
     int64_t tilings = cover->answer->transfer.tilings, best = 0;
     for (int64_t t = 0; t < tilings; t++)
@@ -84,13 +89,13 @@ static enum status make_parts(struct cover *cover, struct error *error)
     answer->part_count = 0;
     for (int run = 0; run < answer->run_count && answer->part_count <= cover->most_parts;) {
         struct range_part *part = &answer->parts[answer->part_count++];
-        TRY(furthest(cover, run, part, error));
+        TRY(find_furthest(cover, run, part, error));
         run = part->last + 1;
     }
     return STATUS_OK;
 }
 
-/* ---- the tiling of a part ------------------------------------------------------------------- */
+/* ------------------------------------------------------------------ the tiling of a part */
 
 static double regret_of(const struct range_class *class, int64_t time_fs)
 {
@@ -146,7 +151,7 @@ static enum status choose_tilings(struct range_answer *answer, struct error *err
     return STATUS_OK;
 }
 
-/* ---- the parts ------------------------------------------------------------------------------ */
+/* ------------------------------------------------------------------ the parts */
 
 static enum status too_few(const struct cover *cover, struct error *error)
 {
@@ -210,5 +215,118 @@ enum status range_cover(const struct range_question *question, struct range_answ
     enum status status = cover_range(question, &cover, error);
     *asked = (double)cover.millionths / MILLION;
     free(cover.reaches);
+    return status;
+}
+
+/* ------------------------------------------------------------------ climbing */
+
+enum { MOST_STEPS = 64, STARTS = 8 };
+
+/* So much of the regret is to be saved where it is what is asked for. */
+#define TO_SAVE 0.1
+
+struct climb {
+    const struct range_answer *answer;
+    double share; /* of regret */
+    struct tiling tiling;
+    int first;   /* run */
+    int end;     /* the first run that it does not serve … */
+    double over; /* … and what it takes there at least, of what is known to do */
+};
+
+static void judge_climb(struct climb *climb)
+{
+    const struct range_answer *answer = climb->answer;
+    climb->over = 0;
+    for (climb->end = climb->first; climb->end < answer->run_count; climb->end++) {
+        int class = answer->runs[climb->end].class;
+        int64_t best_fs = answer->classes[class].best_fs;
+        int64_t bound_fs = transfer_try(&answer->transfer, &climb->tiling, class);
+        climb->over = bound_fs == NOT_LEGAL ? HUGE_VAL : (double)bound_fs / (double)best_fs;
+        if (bound_fs > within_fs(best_fs, climb->share))
+            return;
+    }
+}
+
+static bool is_better(const struct climb *a, const struct climb *b)
+{
+    return a->end > b->end || (a->end == b->end && a->over < b->over);
+}
+
+static void try_value(struct climb *best, const struct climb *from, int axis, int64_t value)
+{
+    struct climb next = *from;
+    if (from->tiling.value[axis] == value)
+        return;
+    next.tiling.value[axis] = value;
+    judge_climb(&next);
+    if (is_better(&next, best))
+        *best = next;
+}
+
+/* The best of all tilings that differ in one value; false: there is none. */
+static bool climb_step(struct climb *climb)
+{
+    const struct range_answer *answer = climb->answer;
+    const struct space *space = answer->spaces[answer->runs[climb->first].class];
+    struct climb best = *climb;
+    for (int a = 0; a < space->axis_count; a++) {
+        for (int b = 0; b < space->block_count; b++)
+            for (int i = 0; i < space->blocks[b].count[a]; i++)
+                try_value(&best, climb, a, space->blocks[b].values[a][i]);
+        try_value(&best, climb, a, answer->largest[a]);
+    }
+    bool better = is_better(&best, climb);
+    *climb = best;
+    return better;
+}
+
+/* The best of the transfer's tilings, the better first; of equally good ones the first. */
+static int find_starts(const struct climb *from, struct climb starts[STARTS])
+{
+    int count = 0;
+    for (int64_t t = 0; t < from->answer->transfer.tilings; t++) {
+        struct climb next = *from;
+        next.tiling = from->answer->transfer.tiling[t];
+        judge_climb(&next);
+        int at = count < STARTS ? count++ : STARTS;
+        for (; at > 0 && is_better(&next, &starts[at - 1]); at--)
+            if (at < STARTS)
+                starts[at] = starts[at - 1];
+        if (at < STARTS)
+            starts[at] = next;
+    }
+    return count;
+}
+
+static void climb_from(const struct range_answer *answer, const struct range_part *part,
+                       double share, struct tiling found[STARTS])
+{
+    const struct climb from = {.answer = answer, .share = share, .first = part->first};
+    struct climb starts[STARTS];
+    int count = find_starts(&from, starts);
+    if (!count)
+        return;
+    for (int s = 0; s < STARTS; s++) {
+        struct climb *climb = &starts[s < count ? s : 0];
+        for (int i = 0; i < MOST_STEPS && climb->end < answer->run_count && climb_step(climb); i++)
+            continue;
+        found[s] = climb->tiling;
+    }
+}
+
+enum status range_climb(const struct range_question *question, double asked,
+                        struct range_answer *answer, struct error *error)
+{
+    double share = question->tilings ? asked * (1 - TO_SAVE) : asked;
+    struct tiling *found = calloc((size_t)answer->part_count * STARTS, sizeof *found);
+    if (!found)
+        return error_memory(error);
+#pragma omp parallel for num_threads(question->threads) schedule(dynamic)
+    for (int p = 0; p < answer->part_count; p++)
+        climb_from(answer, &answer->parts[p], share, &found[(ptrdiff_t)p * STARTS]);
+    enum status status =
+        transfer_add(&answer->transfer, found, (int64_t)answer->part_count * STARTS, error);
+    free(found);
     return status;
 }

@@ -1,12 +1,180 @@
-/* Makes the sections of a sweep's page. All jobs are looked up in the store once for their times
- * alone, and sorted; only the rows that a page shows are looked up again, with their texts. So the
- * times of a million jobs take 32 MB. */
-#include "jobs/sweep/report_sweep.h"
+/* What the answers of a sweep come to, and its page.
+ *
+ * How many there are, how long they take, which is slowest. What tuning is worth: a job's time by
+ * how often it is called, against what these calls take now; rows that ask for the same add up.
+ * Which chips no other one beats in both bytes of buffers and time (the Pareto front): the times of
+ * each chip's jobs are added; chips that lack answers which others have are not compared. In
+ * ascending order of bytes a chip is on the front where it is faster than all before it: one pass.
+ *
+ * For the page all jobs are looked up in the store once for their times alone, and sorted; only the
+ * rows that a page shows are looked up again, with their texts. So the times of a million jobs take
+ * 32 MB. */
+#include "jobs/sweep/sweep.h"
 
 #include "formats/json.h"
 #include "formats/text.h"
+#include "jobs/tune/job_store.h"
+#include "results/report.h"
 
+#include <gsl/gsl_statistics_double.h>
 #include <stdlib.h>
+
+enum { REPORT_SWEEP_ROWS = 1000 };
+
+/* ------------------------------------------------------------------ how many, how long */
+
+static void add_answer(struct sweep_found *found, double *times, int64_t job, double time_ns)
+{
+    if (found->count == 0 || time_ns > found->slowest_ns) {
+        found->slowest = job;
+        found->slowest_ns = time_ns;
+    }
+    times[found->count++] = time_ns;
+    found->time_ns += time_ns;
+}
+
+enum status sweep_found(const struct sweep *sweep, struct store *store, enum store_kind kind,
+                        struct sweep_found *found, struct error *error)
+{
+    enum status status = STATUS_OK;
+    double *times = malloc(((size_t)sweep->job_count + 1) * sizeof *times);
+    *found = (struct sweep_found){.infeasible = -1};
+    if (!times)
+        return error_memory(error);
+    for (int64_t j = 0; j < sweep->job_count && status == STATUS_OK; j++) {
+        struct store_row row;
+        bool there = false;
+        if (sweep->jobs[j].key.kind != kind)
+            continue;
+        status = store_get(store, &sweep->jobs[j].key, &there, &row, error);
+        if (status != STATUS_OK || !there)
+            continue;
+        if (row.time_ns > 0)
+            add_answer(found, times, j, row.time_ns);
+        else if (found->infeasible < 0)
+            found->infeasible = j;
+    }
+    if (found->count)
+        found->median_ns = gsl_stats_median(times, 1, (size_t)found->count);
+    free(times);
+    return status;
+}
+
+/* ------------------------------------------------------------------ worth */
+
+static int falling(double a, double b)
+{
+    return (a < b) - (a > b);
+}
+
+static int by_calls_worth(const void *left, const void *right)
+{
+    const struct sweep_calls *a = left, *b = right;
+    int by = falling(a->saved_ns, b->saved_ns);
+    by = by ? by : falling(a->total_ns, b->total_ns);
+    return by ? by : (a->job > b->job) - (a->job < b->job);
+}
+
+/* What all calls of a job save where one takes so long; 0 where no row says what they take now. */
+static double saved_ns(const struct sweep_job *job, double time_ns)
+{
+    return job->baseline_ns - (double)job->compared * time_ns;
+}
+
+enum status sweep_calls(const struct sweep *sweep, struct store *store, struct sweep_calls **calls,
+                        int64_t *count, struct error *error)
+{
+    enum status status = STATUS_OK;
+    struct sweep_calls *list = malloc(((size_t)sweep->job_count + 1) * sizeof *list);
+    *count = 0;
+    if (!list)
+        return error_memory(error);
+    for (int64_t j = 0; j < sweep->job_count && status == STATUS_OK; j++) {
+        const struct sweep_job *job = &sweep->jobs[j];
+        struct store_row row;
+        bool found = false;
+        if (job->key.kind != STORE_SIMULATED)
+            continue;
+        status = store_get(store, &job->key, &found, &row, error);
+        if (status == STATUS_OK && found && row.time_ns > 0)
+            list[(*count)++] = (struct sweep_calls){
+                .job = j,
+                .time_ns = row.time_ns,
+                .total_ns = (double)job->calls * row.time_ns,
+                .saved_ns = saved_ns(job, row.time_ns),
+            };
+    }
+    if (status == STATUS_OK) {
+        qsort(list, (size_t)*count, sizeof *list, by_calls_worth);
+        *calls = list;
+    } else {
+        free(list);
+    }
+    return status;
+}
+
+/* ------------------------------------------------------------------ chips */
+
+/* Complete ones first, by bytes, time and place in the file. */
+static int by_buffer_bytes(const void *left, const void *right)
+{
+    const struct sweep_point *a = left, *b = right;
+    if (a->complete != b->complete)
+        return a->complete ? -1 : 1;
+    int by = falling(b->buffer_bytes, a->buffer_bytes);
+    by = by ? by : falling(b->time_ns, a->time_ns);
+    return by ? by : a->chip - b->chip;
+}
+
+static enum status add_up_points(const struct sweep *sweep, struct store *store,
+                                 struct sweep_point *points, int64_t *most, struct error *error)
+{
+    enum status status = STATUS_OK;
+    for (int64_t j = 0; j < sweep->job_count && status == STATUS_OK; j++) {
+        struct sweep_point *point = &points[sweep->jobs[j].chip];
+        struct store_row row;
+        bool found;
+        if (sweep->jobs[j].key.kind != STORE_SIMULATED)
+            continue;
+        status = store_get(store, &sweep->jobs[j].key, &found, &row, error);
+        if (status != STATUS_OK || !found || row.time_ns <= 0)
+            continue;
+        point->jobs++;
+        point->time_ns += row.time_ns;
+        *most = point->jobs > *most ? point->jobs : *most;
+    }
+    return status;
+}
+
+enum status sweep_pareto(const struct sweep *sweep, struct store *store,
+                         struct sweep_point **points, struct error *error)
+{
+    int64_t most = 0;
+    double least_ns = 0;
+    struct sweep_point *made = calloc((size_t)sweep->chip_count + 1, sizeof *made);
+    if (!made)
+        return error_memory(error);
+    enum status status = add_up_points(sweep, store, made, &most, error);
+    if (status != STATUS_OK) {
+        free(made);
+        return status;
+    }
+    for (int64_t c = 0; c < sweep->chip_count; c++) {
+        made[c].chip = (int)c;
+        made[c].buffer_bytes = sweep->chips[c].buffer_bytes;
+        made[c].complete = most > 0 && made[c].jobs == most;
+    }
+    if (sweep->chip_count)
+        qsort(made, (size_t)sweep->chip_count, sizeof *made, by_buffer_bytes);
+    for (int64_t c = 0; c < sweep->chip_count && made[c].complete; c++) {
+        made[c].best = c == 0 || made[c].time_ns < least_ns;
+        least_ns = made[c].best ? made[c].time_ns : least_ns;
+    }
+    *points = made;
+    return STATUS_OK;
+}
+
+/* ------------------------------------------------------------------ a page */
 
 /* ------------------------------------------------------------------ jobs */
 
@@ -19,11 +187,6 @@ struct timed {
 struct counts {
     int64_t answered, none, cut_off, left;
 };
-
-static int falling(double a, double b)
-{
-    return (a < b) - (a > b);
-}
 
 /* What saves most first, then what takes most, then the order of the file. */
 static int by_worth(const void *left, const void *right)
@@ -40,7 +203,7 @@ static struct timed time_job(const struct sweep *sweep, int64_t j, double time_n
     bool is_saving = time_ns > 0 && job->key.kind == STORE_SIMULATED;
     return (struct timed){.time_ns = time_ns,
                           .total_ns = time_ns > 0 ? (double)job->calls * time_ns : time_ns,
-                          .saved_ns = is_saving ? sweep_saved_ns(job, time_ns) : 0,
+                          .saved_ns = is_saving ? saved_ns(job, time_ns) : 0,
                           .job = j};
 }
 
