@@ -6,8 +6,7 @@
 
 #include "kernels/knn/host/knn_code.h"
 #include "kernels/knn/host/knn_host.h"
-#include "kernels/knn/host/knn_keep.h"
-#include "kernels/knn/host/knn_order.h"
+#include "kernels/knn/host/knn_tiled.h"
 #include "kernels/matmul/host/matmul_host.h"
 #include "validate/loops.h"
 
