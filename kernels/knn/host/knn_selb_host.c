@@ -404,7 +404,7 @@ static void lift_largest(struct selection *selection, int64_t count)
     }
 }
 
-/* One run_step of Alg. 4's loop; false when no row is left. */
+/* One step of Alg. 4's loop; false when no row is left. */
 static bool run_step(struct selection *selection, int64_t columns, int64_t first_column)
 {
     for (int64_t row = 0; row < selection->rows; row++)

@@ -568,7 +568,7 @@ void sgemm_run(const struct sgemm_plan *plan, const float *a, const float *b, fl
 
 /* ---- thin products --------------------------------------------------------------------------- */
 
-/* Few rows of numbers, make_dense and k long, by a large operand; C may be its transpose. */
+/* Few rows of numbers, dense and k long, by a large operand; C may be its transpose. */
 struct thin {
     const struct sgemm_code *code;
     int64_t rows, k, columns;
