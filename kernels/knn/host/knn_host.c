@@ -13,7 +13,6 @@
 #include "kernels/slices.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -242,22 +241,6 @@ int64_t knn_host_workspace_bytes(const struct knn_host *knn, const struct tiling
     return product_of(bytes, threads);
 }
 
-static void add_text(struct violation list[MAX_VIOLATIONS], int *count, int axis,
-                     const char *format, ...) __attribute__((format(printf, 4, 5)));
-
-/* Appends "axis=value: why". */
-static void add_text(struct violation list[MAX_VIOLATIONS], int *count, int axis,
-                     const char *format, ...)
-{
-    struct violation *violation = &list[(*count)++];
-    va_list arguments;
-    *violation = (struct violation){0};
-    (void)snprintf(violation->limit, sizeof violation->limit, "%s", axes[axis].name);
-    va_start(arguments, format);
-    (void)vsnprintf(violation->text, sizeof violation->text, format, arguments);
-    va_end(arguments);
-}
-
 /* A smaller register tile of the same width that holds as many rows, or NULL. */
 static const struct knn_host_kernel *
 smaller_kernel(const struct knn_host *knn, const struct knn_host_kernel *kernel, int64_t rows)
@@ -278,8 +261,9 @@ static void check_kernel(const struct knn_host *knn, const struct tiling *tiling
     rows = rows < tiling->value[KNN_HOST_M_TILE] ? rows : tiling->value[KNN_HOST_M_TILE];
     smaller = smaller_kernel(knn, kernel, rows);
     if (smaller)
-        add_text(list, count, KNN_HOST_KERNEL, "kernel=%s: with %lld rows it is the same as %s",
-                 kernel->name, (long long)rows, smaller->name);
+        add_text(list, count, axes[KNN_HOST_KERNEL].name,
+                 "kernel=%s: with %lld rows it is the same as %s", kernel->name, (long long)rows,
+                 smaller->name);
 }
 
 static void check_tiles(const struct knn_host *knn, const struct tiling *tiling,
@@ -292,15 +276,15 @@ static void check_tiles(const struct knn_host *knn, const struct tiling *tiling,
     bool whole = v[KNN_HOST_D_TILE] == knn->d && v[KNN_HOST_ORDER] == KNN_HOST_ORDER_PANELS;
     for (int a = KNN_HOST_M_TILE; a <= KNN_HOST_D_TILE; a++)
         if (v[a] > most[a])
-            add_text(list, count, a, "%s=%lld: there are %lld", axes[a].name, (long long)v[a],
-                     (long long)most[a]);
+            add_text(list, count, axes[a].name, "%s=%lld: there are %lld", axes[a].name,
+                     (long long)v[a], (long long)most[a]);
     if (v[KNN_HOST_N_TILE] < knn->n && v[KNN_HOST_N_TILE] % width)
-        add_text(list, count, KNN_HOST_N_TILE,
+        add_text(list, count, axes[KNN_HOST_N_TILE].name,
                  "n_tile=%lld: panels are %lld wide, expected whole ones",
                  (long long)v[KNN_HOST_N_TILE], (long long)width);
     if (whole && v[KNN_HOST_N_TILE] < knn->n)
         add_text(
-            list, count, KNN_HOST_N_TILE,
+            list, count, axes[KNN_HOST_N_TILE].name,
             "n_tile=%lld: with order=panels and all dimensions in one tile it changes nothing, "
             "expected %lld",
             (long long)v[KNN_HOST_N_TILE], (long long)knn->n);
@@ -315,7 +299,7 @@ static void check_order(const struct knn_host *knn, const struct tiling *tiling,
     rows = rows < v[KNN_HOST_M_TILE] ? rows : v[KNN_HOST_M_TILE];
     if (v[KNN_HOST_ORDER] == KNN_HOST_ORDER_ROWS &&
         (rows <= knn_host_kernel(tiling)->rows || v[KNN_HOST_N_TILE] <= width))
-        add_text(list, count, KNN_HOST_ORDER,
+        add_text(list, count, axes[KNN_HOST_ORDER].name,
                  "order=rows: with one panel or one block of rows it is the same as order=panels");
 }
 
@@ -325,14 +309,16 @@ static void check_select(const struct knn_host *knn, const struct tiling *tiling
     const int64_t *v = tiling->value;
     bool buffer = v[KNN_HOST_SELECT] == KNN_HOST_SELECT_BUFFER;
     if (v[KNN_HOST_SELECT] == KNN_HOST_SELECT_LIST && knn->k > KNN_HOST_LIST_MOST)
-        add_text(list, count, KNN_HOST_SELECT, "select=list: k = %lld, expected at most %d",
-                 (long long)knn->k, KNN_HOST_LIST_MOST);
+        add_text(list, count, axes[KNN_HOST_SELECT].name,
+                 "select=list: k = %lld, expected at most %d", (long long)knn->k,
+                 KNN_HOST_LIST_MOST);
     if (!buffer && v[KNN_HOST_BUFFER] != 1)
-        add_text(list, count, KNN_HOST_BUFFER, "buffer=%lld: expected 1 where select is not buffer",
+        add_text(list, count, axes[KNN_HOST_BUFFER].name,
+                 "buffer=%lld: expected 1 where select is not buffer",
                  (long long)v[KNN_HOST_BUFFER]);
     if (buffer &&
         (v[KNN_HOST_BUFFER] < KNN_HOST_BUFFER_LEAST || v[KNN_HOST_BUFFER] > KNN_HOST_BUFFER_MOST))
-        add_text(list, count, KNN_HOST_BUFFER, "buffer=%lld: expected %d to %d",
+        add_text(list, count, axes[KNN_HOST_BUFFER].name, "buffer=%lld: expected %d to %d",
                  (long long)v[KNN_HOST_BUFFER], KNN_HOST_BUFFER_LEAST, KNN_HOST_BUFFER_MOST);
 }
 
@@ -341,10 +327,11 @@ static bool has_names(const struct knn_host *knn, const struct tiling *tiling,
 {
     const int64_t *v = tiling->value;
     if (v[KNN_HOST_KERNEL] > KNN_HOST_KERNELS || knn->tile_loops[v[KNN_HOST_KERNEL] - 1] < 0)
-        add_text(list, count, KNN_HOST_KERNEL, "kernel: there is no timed loop of it");
+        add_text(list, count, axes[KNN_HOST_KERNEL].name, "kernel: there is no timed loop of it");
     for (int a = KNN_HOST_PACK; a <= KNN_HOST_SELECT; a++)
         if (v[a] >= axes[a].name_count)
-            add_text(list, count, a, "%s=%lld: not in this space", axes[a].name, (long long)v[a]);
+            add_text(list, count, axes[a].name, "%s=%lld: not in this space", axes[a].name,
+                     (long long)v[a]);
     return *count == 0;
 }
 

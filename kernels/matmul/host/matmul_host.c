@@ -9,7 +9,6 @@
 #include "kernels/matmul/matmul.h"
 #include "kernels/matmul/matmul_cann.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -334,21 +333,6 @@ static bool order_matters(const struct space *space, const struct tiling *tiling
 static bool has_known_kernel(const struct tiling *tiling)
 {
     return tiling->value[HOST_KERNEL] >= 1 && tiling->value[HOST_KERNEL] <= KERNELS;
-}
-
-static void add_text(struct violation list[MAX_VIOLATIONS], int *count, const char *limit,
-                     const char *format, ...) __attribute__((format(printf, 4, 5)));
-
-static void add_text(struct violation list[MAX_VIOLATIONS], int *count, const char *limit,
-                     const char *format, ...)
-{
-    struct violation *violation = &list[(*count)++];
-    va_list arguments;
-    *violation = (struct violation){0};
-    snprintf(violation->limit, sizeof violation->limit, "%s", limit);
-    va_start(arguments, format);
-    vsnprintf(violation->text, sizeof violation->text, format, arguments);
-    va_end(arguments);
 }
 
 /* What the values mean together; the kernel is one of the table. */
