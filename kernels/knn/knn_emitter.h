@@ -1,5 +1,5 @@
 /* Internal to the k-NN generators: arrays in UB, vector compare and select with or without the
- * hardware's. Its functions are knn_selection.c's.
+ * hardware's.
  *
  *   knn_start(&w, machine, tile); then knn_reserve, knn_reserve_scratch
  *   w.bytes is what they need: INT64_MAX when it does not fit in an int64
@@ -32,6 +32,19 @@ struct knn_span {
     int64_t elements, rows, stride_bytes;
 };
 
+/* To whole blocks; INT64_MAX where that does not fit. */
+static inline int64_t knn_whole_blocks(int64_t bytes)
+{
+    int64_t up = sum_of(bytes, KNN_BLOCK_BYTES - 1);
+    return up == INT64_MAX ? up : up / KNN_BLOCK_BYTES * KNN_BLOCK_BYTES;
+}
+
+/* Bytes of so many values, in whole blocks. */
+static inline int64_t knn_row_bytes(int64_t elements)
+{
+    return knn_whole_blocks(product_of(elements, KNN_ELEMENT_BYTES));
+}
+
 void knn_start(struct knn_emitter *w, const struct knn_machine *machine,
                const struct knn_tile *tile);
 
@@ -60,6 +73,8 @@ void knn_fill_constants(struct knn_emitter *w, int64_t elements);
  * x or y. */
 void knn_compare_less(struct knn_emitter *w, struct knn_span span, const struct region *a,
                       const struct region *b);
+void knn_compare_equal(struct knn_emitter *w, struct knn_span span, const struct region *a,
+                       const struct region *b);
 void knn_select(struct knn_emitter *w, struct knn_span span, const struct region *dst,
                 const struct region *x, const struct region *y);
 
