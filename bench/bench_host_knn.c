@@ -10,9 +10,7 @@
  * ours: above 1, ours is faster. */
 #include "bench/bench.h"
 #include "bench/libraries.h"
-#include "kernels/knn/host/knn_check.h"
 #include "kernels/knn/host/knn_host.h"
-#include "kernels/knn/host/knn_order.h"
 #include "kernels/knn/host/knn_tiled.h"
 #include "validate/loops.h"
 #include "validate/random.h"

@@ -4,6 +4,7 @@
 #include "kernels/limits.h"
 #include "kernels/slices.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
 int64_t product_of(int64_t a, int64_t b)
@@ -25,7 +26,8 @@ int64_t capacity_of(const struct hardware *hw, int buffer)
 }
 
 /* NULL where violations are only counted. */
-static struct violation *add(struct violation list[MAX_VIOLATIONS], int *count, const char *limit)
+static struct violation *add_violation(struct violation list[MAX_VIOLATIONS], int *count,
+                                       const char *limit)
 {
     int number = (*count)++;
     if (!list)
@@ -36,12 +38,24 @@ static struct violation *add(struct violation list[MAX_VIOLATIONS], int *count, 
     return violation;
 }
 
+void add_text(struct violation list[MAX_VIOLATIONS], int *count, const char *limit,
+              const char *format, ...)
+{
+    struct violation *violation = add_violation(list, count, limit);
+    va_list arguments;
+    if (!violation)
+        return;
+    va_start(arguments, format);
+    vsnprintf(violation->text, sizeof violation->text, format, arguments);
+    va_end(arguments);
+}
+
 void add_excess(struct violation list[MAX_VIOLATIONS], int *count, const char *limit,
                 const char *contents, int64_t needed_bytes, int64_t available_bytes)
 {
     if (needed_bytes <= available_bytes)
         return;
-    struct violation *violation = add(list, count, limit);
+    struct violation *violation = add_violation(list, count, limit);
     if (!violation)
         return;
     violation->needed_bytes = needed_bytes;
@@ -71,7 +85,7 @@ void add_needs(struct violation list[MAX_VIOLATIONS], int *count, const struct c
 void add_value(struct violation list[MAX_VIOLATIONS], int *count, const char *axis, int64_t value,
                const char *kind, int64_t below, int64_t above)
 {
-    struct violation *violation = add(list, count, axis);
+    struct violation *violation = add_violation(list, count, axis);
     if (!violation)
         return;
     int used = snprintf(violation->text, sizeof violation->text, "%s=%lld is no %s; next", axis,
@@ -85,10 +99,7 @@ void add_value(struct violation list[MAX_VIOLATIONS], int *count, const char *ax
 
 void add_word(struct violation list[MAX_VIOLATIONS], int *count, const char *axis, const char *word)
 {
-    struct violation *violation = add(list, count, axis);
-    if (violation)
-        snprintf(violation->text, sizeof violation->text,
-                 "%s=%s is no value of this space beside the others", axis, word);
+    add_text(list, count, axis, "%s=%s is no value of this space beside the others", axis, word);
 }
 
 bool on_axis(const struct space_block *block, int axis, int64_t value, int64_t *below,
@@ -121,11 +132,8 @@ void add_core_count(struct violation list[MAX_VIOLATIONS], int *count, int64_t c
 
 void add_length(struct violation list[MAX_VIOLATIONS], int *count, double instructions)
 {
-    if (is_executable(instructions))
-        return;
-    struct violation *violation = add(list, count, "instructions");
-    if (violation)
-        snprintf(violation->text, sizeof violation->text,
+    if (!is_executable(instructions))
+        add_text(list, count, "instructions",
                  "instructions: about %.2g, more than the %lld that are played", instructions,
                  PROGRAM_MAX_EXECUTED);
 }

@@ -12,6 +12,10 @@ int64_t sum_of(int64_t a, int64_t b);
 /* Bytes of a buffer; INT64_MAX where it is not limited. */
 int64_t capacity_of(const struct hardware *hw, int buffer);
 
+/* Appends a text, as printf does. */
+void add_text(struct violation list[MAX_VIOLATIONS], int *count, const char *limit,
+              const char *format, ...) __attribute__((format(printf, 4, 5)));
+
 /* Appends "limit: contents N bytes of M, D too many" where needed > available; contents are what
  * takes them, with "take" or "takes". */
 void add_excess(struct violation list[MAX_VIOLATIONS], int *count, const char *limit,

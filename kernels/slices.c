@@ -63,15 +63,6 @@ int64_t slab_of(int64_t size, int cores, int64_t block, int *cores_used)
     return slab * block;
 }
 
-int core_counts(int64_t units, int cores, int64_t values[])
-{
-    int count = 0;
-    for (int c = 1; c <= cores && c <= units; c++)
-        if (is_slice(units, c, 1))
-            values[count++] = c;
-    return count;
-}
-
 /* Between two slices the count jumps, so the walk is over about 2·sqrt(blocks) values. */
 int64_t *slices_of(int64_t size, int64_t block, int *count)
 {

@@ -38,11 +38,6 @@ int64_t next_cut(int64_t whole, int64_t cut);             /* the least above `cu
 /* The share of the core with most work when `size` is cut into equal shares of whole blocks. */
 int64_t slab_of(int64_t size, int cores, int64_t block, int *cores_used);
 
-/* The numbers of cores up to `cores` that get equal shares of `units`, ascending: others mean the
- * same shares as one of these, which is what slab_of gives as cores_used. Fills values[cores] at
- * most and returns how many there are. */
-int core_counts(int64_t units, int cores, int64_t values[]);
-
 /* The distinct slices that tile counts 1 … size/block give, ascending; NULL without memory, else
  * owned by the caller. */
 int64_t *slices_of(int64_t size, int64_t block, int *count);

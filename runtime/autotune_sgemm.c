@@ -1,20 +1,276 @@
 /* Multiplies with the tiling that suits a shape. Plans stand in a hash table (multiplicative,
  * Knuth, The Art of Computer Programming 3, 1998, 6.4) of lists that only grow. A plan is complete
  * before a release store puts it at the head of its list, so products find theirs without a lock;
- * adding one takes a lock, and looks again under it. */
+ * adding one takes a lock, and looks again under it.
+ *
+ * Memory that products pack their tiles into is shared by all shapes and threads: who needs some
+ * takes the first free piece, so that a single caller always gets the same, warm in its caches.
+ * That waits for nobody, and allocates only when the one taken is too small.
+ *
+ * A tiling is made to fit another product in several ways, whose number is made of bits: are tiles
+ * only cut, do stores go through the caches, is the order of loops the usual one. So counting tries
+ * them in the order of what they change. Whether one is legal the space itself says, of which no
+ * more is opened than it looks at. Without a tiling to start from there is a table of plain
+ * choices. */
 #include "runtime/autotune_sgemm.h"
-
+#include "kernels/matmul/host/matmul_host.h"
 #include "kernels/matmul/host/sgemm.h"
-#include "runtime/product.h"
-#include "runtime/refit.h"
 #include "runtime/sgemm_table.h"
-#include "runtime/workspaces.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { WORKSPACES = 64 };
+
+/* Beginning in a cache line of its own each. */
+struct workspace {
+    _Alignas(64) atomic_flag taken;
+    float *memory;
+    int64_t bytes;
+};
+
+struct workspaces {
+    struct workspace list[WORKSPACES];
+};
+
+/* ---- workspaces ------------------------------------------------------------------------------ */
+
+static void workspaces_open(struct workspaces *all)
+{
+    for (int i = 0; i < WORKSPACES; i++) {
+        all->list[i] = (struct workspace){.memory = NULL};
+        atomic_flag_clear(&all->list[i].taken);
+    }
+}
+
+/* When none is taken. */
+static void workspaces_close(struct workspaces *all)
+{
+    for (int i = 0; i < WORKSPACES; i++)
+        free(all->list[i].memory);
+}
+
+static bool make_room(struct workspace *workspace, int64_t bytes)
+{
+    if (workspace->bytes >= bytes)
+        return true;
+    free(workspace->memory);
+    workspace->memory = sgemm_workspace(bytes);
+    workspace->bytes = workspace->memory ? bytes : 0;
+    return workspace->memory != NULL;
+}
+
+static struct workspace *take_first_free(struct workspaces *all)
+{
+    for (int i = 0; i < WORKSPACES; i++)
+        if (!atomic_flag_test_and_set_explicit(&all->list[i].taken, memory_order_acquire))
+            return &all->list[i];
+    return NULL;
+}
+
+static void workspace_give_back(struct workspace *workspace, const struct workspace *own)
+{
+    if (workspace == own)
+        free(workspace->memory);
+    else
+        atomic_flag_clear_explicit(&workspace->taken, memory_order_release);
+}
+
+/* NULL without memory. To be given back by the same caller. With more than WORKSPACES callers at
+ * once the rest get memory of their own, for this once: `own`. */
+static struct workspace *workspace_take(struct workspaces *all, int64_t bytes,
+                                        struct workspace *own)
+{
+    struct workspace *workspace = take_first_free(all);
+    if (!workspace) {
+        workspace = own;
+        own->memory = NULL;
+        own->bytes = 0;
+    }
+    if (make_room(workspace, bytes))
+        return workspace;
+    workspace_give_back(workspace, own);
+    return NULL;
+}
+
+/* ---- what a call asks for, checked ----------------------------------------------------------- */
+
+/* Rows of a matrix, as it is stored. */
+static bool read_rows(int64_t rows, int64_t columns, int64_t given, int64_t *distance)
+{
+    int64_t all;
+    *distance = given ? given : columns;
+    return *distance >= columns && !__builtin_mul_overflow(rows, *distance, &all) &&
+           all <= PTRDIFF_MAX / (int64_t)sizeof(float);
+}
+
+/* False: sizes or distances are none, or more than memory can hold. Distances of 0 become those of
+ * dense rows. */
+static bool product_read(const struct autotune_sgemm_product *p, struct sgemm_operands *o)
+{
+    *o = (struct sgemm_operands){.a = p->a,
+                                 .b = p->b,
+                                 .c = p->c,
+                                 .transpose_a = p->transpose_a != 0,
+                                 .transpose_b = p->transpose_b != 0,
+                                 .alpha = p->alpha,
+                                 .beta = p->beta};
+    return p->m >= 0 && p->k >= 0 && p->n >= 0 &&
+           (p->transpose_a ? read_rows(p->k, p->m, p->lda, &o->lda)
+                           : read_rows(p->m, p->k, p->lda, &o->lda)) &&
+           (p->transpose_b ? read_rows(p->n, p->k, p->ldb, &o->ldb)
+                           : read_rows(p->k, p->n, p->ldb, &o->ldb)) &&
+           read_rows(p->m, p->n, p->ldc, &o->ldc);
+}
+
+static bool product_is_plain(const struct autotune_sgemm_product *p, const struct sgemm_operands *o)
+{
+    return !o->transpose_a && !o->transpose_b && o->alpha == 1 && o->beta == 0 && o->lda == p->k &&
+           o->ldb == p->n && o->ldc == p->n;
+}
+
+/* C = beta·C: all that there is to do where alpha is 0 or a sum is empty. */
+static void product_scale(const struct autotune_sgemm_product *p, const struct sgemm_operands *o)
+{
+    for (int64_t i = 0; i < p->m && o->beta != 1; i++)
+        for (int64_t j = 0; j < p->n; j++) {
+            float *c = o->c + i * o->ldc + j;
+            *c = o->beta == 0 ? 0 : o->beta * *c;
+        }
+}
+
+/* ---- tilings made to fit another product ----------------------------------------------------- */
+
+/* What is cut into tiles: the axis, and how much of it a micro-kernel does at once. */
+struct cut {
+    int axis;
+    int64_t size, step;
+};
+
+static int64_t columns_at_once(const struct tiling *tiling, int isa)
+{
+    const struct matmul_host_kernel *kernel = matmul_host_kernel(tiling);
+    return kernel->path == HOST_PATH_DOT ? kernel->vectors
+                                         : (int64_t)kernel->vectors * host_lanes(isa);
+}
+
+/* A size in equal tiles, of whole steps, as near to the wanted tile as their number can be. */
+static int64_t equal_tile(const struct cut *cut, int64_t wanted)
+{
+    int64_t tiles = (cut->size + wanted / 2) / wanted;
+    int64_t tile = tiles > 1 ? (cut->size + tiles - 1) / tiles : cut->size;
+    tile = (tile + cut->step - 1) / cut->step * cut->step;
+    return tile < cut->size ? tile : cut->size;
+}
+
+static int64_t cut_tile(const struct cut *cut, int64_t wanted)
+{
+    return wanted < cut->size ? wanted : cut->size;
+}
+
+enum { REFIT_CUT = 4, REFIT_CACHED = 1, REFIT_ORDER = 2 };
+
+void refit(const struct tiling *tiling, const struct table_wish *wish, int which,
+           struct tiling *fitted)
+{
+    const struct cut cuts[] = {
+        {HOST_M_TILE, wish->m, matmul_host_kernel(tiling)->rows},
+        {HOST_K_TILE, wish->k, 1},
+        {HOST_N_TILE, wish->n, columns_at_once(tiling, wish->isa)},
+    };
+    *fitted = *tiling;
+    for (int i = 0; i < (int)(sizeof cuts / sizeof *cuts); i++) {
+        int64_t *tile = &fitted->value[cuts[i].axis];
+        *tile = (which & REFIT_CUT ? cut_tile : equal_tile)(&cuts[i], *tile);
+    }
+    if (which & REFIT_CACHED)
+        fitted->value[HOST_STORE] = HOST_STORE_CACHED;
+    if (which & REFIT_ORDER)
+        fitted->value[HOST_ORDER] = HOST_ORDER_N;
+}
+
+/* The space's own rules, which look at no more of it than this. */
+bool refit_is_legal(const struct tiling *tiling, const struct table_wish *wish)
+{
+    const struct host host = {.isa = (enum host_isa)wish->isa, .threads = wish->threads};
+    struct matmul_host product = {
+        .host = &host, .m = wish->m, .k = wish->k, .n = wish->n, .threads = wish->threads};
+    const struct space space = {.kind = &matmul_host_space, .detail = &product};
+    bool dot = matmul_host_kernel(tiling)->path == HOST_PATH_DOT;
+    return (!dot || wish->n <= HOST_DOT_MOST_COLUMNS) && matmul_host_space.legal(&space, tiling);
+}
+
+bool refit_legal(const struct tiling *tiling, const struct table_wish *wish, struct tiling *fitted)
+{
+    for (int which = 0; which < REFITS; which++) {
+        refit(tiling, wish, which, fitted);
+        if (refit_is_legal(fitted, wish))
+            return true;
+    }
+    return false;
+}
+
+/* Register tiles that fill the vector registers of an instruction set, and cache tiles: packed, A's
+ * takes 288 KiB of an L2 and a panel of B 48 KiB at most. The first row whose sizes and instruction
+ * set suffice is taken. Plain choices: a table is what speed comes from. But thin products wait for
+ * memory alone, and what suits them is known: every operand is read once, so nothing is packed (the
+ * sweeps of kernels/matmul/host/sgemm.c). */
+static const struct {
+    const char *kernel;
+    int64_t most_m, most_n, m_tile, k_tile, n_tile;
+    enum host_isa least_isa;
+    bool pack;
+} defaults[] = {
+    {"dot 8x1", INT64_MAX, 1, INT64_MAX, INT64_MAX, INT64_MAX, HOST_PORTABLE, false},
+    {"1x8", 1, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, HOST_PORTABLE, false},
+    {"3x8", 3, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, HOST_AVX512, false},
+    {"4x6", REFIT_THIN, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, HOST_AVX512, false},
+    {"4x4", 2, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, HOST_PORTABLE, false},
+    {"4x3", REFIT_THIN, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, HOST_PORTABLE, false},
+    {"dot 4x2", INT64_MAX, REFIT_THIN, INT64_MAX, INT64_MAX, INT64_MAX, HOST_PORTABLE, true},
+    {"12x2", INT64_MAX, INT64_MAX, 192, 384, 2048, HOST_AVX512, true},
+    {"6x2", INT64_MAX, INT64_MAX, 96, 256, 2048, HOST_PORTABLE, true},
+};
+
+bool refit_is_thin(const struct table_wish *wish)
+{
+    return wish->m <= REFIT_THIN || wish->n <= REFIT_THIN;
+}
+
+static int64_t kernel_called(const char *name)
+{
+    int64_t kernel = 0;
+    while (kernel < MATMUL_HOST_KERNELS && strcmp(matmul_host_kernels[kernel].name, name) != 0)
+        kernel++;
+    return kernel < MATMUL_HOST_KERNELS ? kernel + 1 : 1;
+}
+
+void refit_default(const struct table_wish *wish, struct tiling *fitted)
+{
+    int row = 0;
+    while (defaults[row].most_m < wish->m || defaults[row].most_n < wish->n ||
+           (int)defaults[row].least_isa > wish->isa)
+        row++;
+    int64_t pack = defaults[row].pack ? HOST_PACK_YES : HOST_PACK_NO;
+    bool dot = matmul_host_kernels[kernel_called(defaults[row].kernel) - 1].path == HOST_PATH_DOT;
+    struct tiling tiling = {
+        .value = {[HOST_KERNEL] = kernel_called(defaults[row].kernel),
+                  [HOST_M_TILE] = defaults[row].m_tile,
+                  [HOST_K_TILE] = defaults[row].k_tile,
+                  [HOST_N_TILE] = defaults[row].n_tile,
+                  [HOST_PACK_A] = dot ? HOST_PACK_NO : pack,
+                  [HOST_PACK_B] = pack,
+                  [HOST_ORDER] = HOST_ORDER_N,
+                  [HOST_STORE] = HOST_STORE_CACHED,
+                  [HOST_SPLIT] = wish->m >= wish->n ? HOST_SPLIT_M : HOST_SPLIT_N}};
+    refit(&tiling, wish, REFIT_CUT, fitted);
+}
 
 enum { BUCKETS = 1024, MOST_TRIED = 16 };
 
@@ -76,7 +332,7 @@ static bool go_that_way(int way, const struct table_wish *wish, struct tiling *t
 }
 
 /* The tiling that a product gets, and where it is from. */
-static void choose(const struct autotune_sgemm *sgemm, struct plan *plan)
+static void choose_tiling(const struct autotune_sgemm *sgemm, struct plan *plan)
 {
     const struct table_wish wish = {plan->m, plan->k, plan->n, sgemm->threads, (int)sgemm->isa};
     int64_t at = -1;
@@ -120,7 +376,7 @@ static struct plan *make_plan(const struct autotune_sgemm *sgemm, int64_t m, int
     if (!plan)
         return NULL;
     *plan = (struct plan){.m = m, .k = k, .n = n, .way = way};
-    choose(sgemm, plan);
+    choose_tiling(sgemm, plan);
     int threads = plan->exact ? sgemm->threads : worthwhile_threads(sgemm, m, k, n);
     if (sgemm_plan_shared(sgemm->isa, m, k, n, threads, &plan->tiling, &plan->code, NULL) !=
         STATUS_OK) {

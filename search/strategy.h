@@ -2,7 +2,7 @@
  *
  *   a source    says which candidates there are, what bounds them, and how they are simulated: all
  *               tilings of a space (search/listed.h), prefixes of tilings (search/nested.h), the
- *               stages of a k-NN (kernels/knn/knn_search.h);
+ *               stages of a k-NN (kernels/knn/knn_search.c);
  *   a strategy  chooses among them: what is tried next, when it is done, and what that proves;
  *   the driver  (search/search.c) simulates batches on all threads, minds the limits, and keeps the
  *               best times, the trace and the answer.

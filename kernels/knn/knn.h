@@ -5,9 +5,9 @@
  * MatMul each. Selection: tiles of m2 × n2 of a distance tile; each carries the k smallest
  * distances and their indices of every row on to the next tile along n (Alg. 4).
  *
- * knn.c is the operator, knn_space.c which tilings exist, knn_machine.c what a chip needs,
- * knn_selection.c writes Alg. 4, knn_bitonic.c and knn_heap.c what it is compared with, all three
- * with knn_writer.h. */
+ * knn.c is the operator and which tilings exist, knn_search.c how they are searched with the costs
+ * of knn_costs.c; knn_selection.c writes Alg. 4, knn_baselines.c what it is compared with, both
+ * with knn_emitter.h. */
 #ifndef AUTOTUNE_KERNELS_KNN_KNN_H
 #define AUTOTUNE_KERNELS_KNN_KNN_H
 
@@ -43,7 +43,7 @@ enum knn_axis { KNN_M1, KNN_N1, KNN_M2, KNN_N2, KNN_CORES, KNN_AXES, KNN_DISTANC
 enum knn_part { KNN_PART_DISTANCE, KNN_PART_IDLE, KNN_PART_STEP, KNN_PART_FULL, KNN_PARTS };
 
 /* The places of a chip that a selection needs; -1 for an operation that only some variants use and
- * the chip lacks (knn_machine_check). */
+ * the chip lacks (a generator asks). */
 struct knn_machine {
     const struct hardware *hw;
     int ub;
@@ -67,11 +67,6 @@ struct knn_tile {
     enum knn_compare compare;
     enum knn_index index;
 };
-
-/* Has the chip what this variant needs (vecCmp and vecSel, or Alg. 5's; reduceMax)? STATUS_INVALID
- * names the operation. The generators ask themselves. */
-enum status knn_machine_check(const struct knn_machine *machine, const struct knn_tile *tile,
-                              struct error *error);
 
 /* Bytes of UB that the selection program of a tile uses, all its arrays; INT64_MAX when they do not
  * fit in an int64. */

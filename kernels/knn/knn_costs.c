@@ -1,19 +1,35 @@
-/* Times the tiles that tilings of k-NN are made of. A distance tile is known in three degrees,
- * each dearer than the one before and only paid for where it may matter: by its roofline, by the
- * least lower bound of all its MatMul tilings, by a search. Selection tiles are simulated as two
- * programs, without a step and with one, whose difference is the step; only pairs (m2, n2) that
- * some tiling can have are simulated. All of it is done by threads over arrays; of several errors
- * that of the smallest number is told. */
+/* Times the tiles that tilings of k-NN are made of, and lists the legal tilings with what they
+ * cost.
+ *
+ * A distance tile is known in three degrees, each dearer than the one before and only paid for
+ * where it may matter: by its roofline, by the least lower bound of all its MatMul tilings, by a
+ * search. Selection tiles are simulated as two programs, without a step and with one, whose
+ * difference is the step; only pairs (m2, n2) that some tiling can have are simulated. All of it is
+ * done by threads over arrays; of several errors that of the smallest number is told.
+ *
+ * Tilings of one m1 are walked by n1, m2 and n2; a branch ends where not even its smallest tiling
+ * fits. Sizes of tiles jump from one number of slices to the next (slice_below). A tiling is priced
+ * from the tables of tiles: distance tiles, and tiles times steps of the selection. The
+ * inequalities of Tang 2024, eq. 3.14, and the harmonic one (docs/knn.md) judge it before its steps
+ * are summed. Sums stop at KNN_FAR_FS instead of overflowing.
+ *
+ * For an answer each program of a tiling is simulated once, and its busy times and bytes are added
+ * as often as it occurs; the program with a step contains the one without, which is taken off as
+ * often. */
 #include "kernels/knn/knn_costs.h"
-
+#include "core/work.h"
 #include "kernels/knn/selb.h"
+#include "kernels/slices.h"
 #include "search/candidates.h"
 #include "search/tiling_simulator.h"
 
+#include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 
-static bool fits(const struct space *space, int axis, int64_t value)
+/* ---- tiles ----------------------------------------------------------------------------------- */
+
+static bool value_fits(const struct space *space, int axis, int64_t value)
 {
     int64_t block = knn_space_of(space)->block;
     struct tiling tiling = {{block, block, block, block}};
@@ -22,10 +38,10 @@ static bool fits(const struct space *space, int axis, int64_t value)
 }
 
 /* How many values of m1 or n1 fit beside one block of everything else. */
-static int fitting(const struct space *space, const struct space_block *block, int axis)
+static int count_fitting(const struct space *space, const struct space_block *block, int axis)
 {
     int count = 0;
-    while (count < block->count[axis] && fits(space, axis, block->values[axis][count]))
+    while (count < block->count[axis] && value_fits(space, axis, block->values[axis][count]))
         count++;
     return count;
 }
@@ -134,8 +150,8 @@ static void act_on(action *act, struct knn_costs *costs, int64_t number, struct 
 }
 
 /* Runs `act` on every number below `count`, or on those of a list that ascends, on all threads. */
-static enum status each(struct knn_costs *costs, enum search_phase phase, int64_t count,
-                        const int64_t *numbers, action *act, struct error *error)
+static enum status run_on_each(struct knn_costs *costs, enum search_phase phase, int64_t count,
+                               const int64_t *numbers, action *act, struct error *error)
 {
     struct failure first = {.status = STATUS_OK};
     bool bounds = phase == PHASE_BOUNDING;
@@ -159,17 +175,18 @@ static enum status each(struct knn_costs *costs, enum search_phase phase, int64_
 enum status knn_costs_bound(struct knn_costs *costs, const int64_t *products, int64_t count,
                             struct error *error)
 {
-    return each(costs, PHASE_BOUNDING, count, products, bound_product, error);
+    return run_on_each(costs, PHASE_BOUNDING, count, products, bound_product, error);
 }
 
 enum status knn_costs_tune(struct knn_costs *costs, const int64_t *products, int64_t count,
                            struct error *error)
 {
-    return each(costs, PHASE_SIMULATING, count, products, tune_product, error);
+    return run_on_each(costs, PHASE_SIMULATING, count, products, tune_product, error);
 }
 
-enum status knn_costs_complete(const struct knn_costs *costs, int64_t product,
-                               struct tiling *tiling, struct error *error)
+/* Fills in the distance tile's own tiling. The product must be exact. */
+static enum status knn_costs_complete(const struct knn_costs *costs, int64_t product,
+                                      struct tiling *tiling, struct error *error)
 {
     struct space space;
     struct tiling own;
@@ -263,8 +280,8 @@ static enum status mark_pairs(struct knn_costs *costs, struct error *error)
     return STATUS_OK;
 }
 
-static enum status allocate(struct knn_costs *costs, int64_t products, int64_t pairs,
-                            struct error *error)
+static enum status allocate_costs(struct knn_costs *costs, int64_t products, int64_t pairs,
+                                  struct error *error)
 {
     costs->products = calloc((size_t)products + 1, sizeof *costs->products);
     costs->selections = calloc((size_t)pairs, sizeof *costs->selections);
@@ -278,7 +295,7 @@ static enum status sum_steps(struct knn_costs *costs, int64_t pairs, struct erro
     if (knn_space_of(costs->space)->steps != KNN_STEPS_MAX)
         return STATUS_OK;
     costs->steps = calloc((size_t)costs->used + 1, SELB_SUMMED * sizeof *costs->steps);
-    return costs->steps ? each(costs, PHASE_PROFILING, pairs, NULL, sum_pair, error)
+    return costs->steps ? run_on_each(costs, PHASE_PROFILING, pairs, NULL, sum_pair, error)
                         : error_memory(error);
 }
 
@@ -295,20 +312,20 @@ void knn_costs_open(struct knn_costs *costs, const struct space *space,
                                 .block = block,
                                 .share = knn_share_of(space, &tiling),
                                 .recorder = recorder,
-                                .m1_count = fitting(space, block, KNN_M1),
-                                .n1_count = fitting(space, block, KNN_N1)};
+                                .m1_count = count_fitting(space, block, KNN_M1),
+                                .n1_count = count_fitting(space, block, KNN_N1)};
 }
 
 enum status knn_costs_profile(struct knn_costs *costs, struct error *error)
 {
     int64_t products = (int64_t)costs->m1_count * costs->n1_count, pairs = pair_count(costs);
-    TRY(allocate(costs, products, pairs, error));
+    TRY(allocate_costs(costs, products, pairs, error));
     for (int t = 1; t <= SELB_SUMMED; t++)
         costs->harmonic[t - 1] = harmonic_number(t);
     TRY(mark_pairs(costs, error));
-    TRY(each(costs, PHASE_PROFILING, pairs, NULL, simulate_pair, error));
+    TRY(run_on_each(costs, PHASE_PROFILING, pairs, NULL, simulate_pair, error));
     TRY(sum_steps(costs, pairs, error));
-    return each(costs, PHASE_BOUNDING, products, NULL, roofline_product, error);
+    return run_on_each(costs, PHASE_BOUNDING, products, NULL, roofline_product, error);
 }
 
 void knn_costs_close(struct knn_costs *costs)
@@ -331,4 +348,301 @@ double knn_costs_steps(const struct knn_costs *costs, int m2, int n2, int64_t ti
     return costs->steps[(int64_t)costs->selections[pair].number * SELB_SUMMED + summed - 1] +
            selb_steps_sum(knn->tile.k, block->values[KNN_M2][m2], block->values[KNN_N2][n2],
                           summed + 1, tiles);
+}
+
+/* ---- tilings --------------------------------------------------------------------------------- */
+
+static int64_t times_fs(int64_t count, int64_t fs)
+{
+    int64_t product;
+    return __builtin_mul_overflow(count, fs, &product) || product > KNN_FAR_FS ? KNN_FAR_FS
+                                                                               : product;
+}
+
+static int64_t plus_fs(int64_t a, int64_t b)
+{
+    return a + b > KNN_FAR_FS ? KNN_FAR_FS : a + b;
+}
+
+int64_t choice_time_fs(const struct knn_costs *costs, const struct choice *choice)
+{
+    return plus_fs(times_fs(choice->products, costs->products[choice->product].time_fs),
+                   choice->selection_fs);
+}
+
+/* All selection tiles of a tiling: row_tiles · Σ_{t<=tiles} (E_t·g + g0). */
+struct selection_sum {
+    const struct selection_cost *cost;
+    int64_t tiles;     /* T2 */
+    int64_t row_tiles; /* ceil(M/m1)·ceil(m1/m2) */
+    int m2, n2;        /* numbers on their axes */
+};
+
+static struct selection_sum selection_sum_of(const struct knn_costs *costs,
+                                             const struct tiling *tiling)
+{
+    const struct knn_space *knn = knn_space_of(costs->space);
+    const int64_t *v = tiling->value;
+    struct selection_sum sum = {
+        .tiles = divide_up(knn->columns, v[KNN_N1]) * divide_up(v[KNN_N1], v[KNN_N2]),
+        .row_tiles = divide_up(costs->share->rows, v[KNN_M1]) * divide_up(v[KNN_M1], v[KNN_M2]),
+        .m2 = (int)(v[KNN_M2] / knn->block) - 1,
+        .n2 = (int)(v[KNN_N2] / knn->block) - 1,
+    };
+    int64_t columns = costs->block->count[KNN_N2];
+    sum.cost = &costs->selections[sum.m2 * columns + sum.n2];
+    return sum;
+}
+
+/* Σ_{t<=tiles} E_t. */
+static double selection_sum_steps(const struct knn_costs *costs, const struct selection_sum *sum)
+{
+    return knn_costs_steps(costs, sum->m2, sum->n2, sum->tiles);
+}
+
+static int64_t selection_sum_fs(const struct selection_sum *sum, double steps)
+{
+    double steps_fs = steps * (double)sum->cost->step_fs;
+    int64_t fs = steps_fs < (double)KNN_FAR_FS ? llround(steps_fs) : KNN_FAR_FS;
+    return times_fs(sum->row_tiles, plus_fs(times_fs(sum->tiles, sum->cost->idle_fs), fs));
+}
+
+/* A tiling by values and, of m1 and n1, numbers on their axes. */
+struct place {
+    int m1, n1;
+    struct tiling tiling;
+    bool whole; /* n2 = n1 is feasible: the inequalities may be asked */
+};
+
+/* The price of a tiling; of one that is ruled out without its steps, which bounds it. */
+static struct choice price_place(const struct knn_costs *costs, const struct place *place,
+                                 enum fate fate)
+{
+    const struct knn_space *knn = knn_space_of(costs->space);
+    const int *count = costs->block->count;
+    const int64_t *v = place->tiling.value;
+    struct selection_sum sum = selection_sum_of(costs, &place->tiling);
+    double steps = fate == FATE_LIVES ? selection_sum_steps(costs, &sum) : 0;
+    int64_t row = ((int64_t)place->m1 * count[KNN_N1] + place->n1) * count[KNN_M2] + sum.m2;
+    struct choice choice = {
+        .index = costs->block->first_index + row * count[KNN_N2] + sum.n2,
+        .product = (int64_t)place->m1 * costs->n1_count + place->n1,
+        .products = divide_up(costs->share->rows, v[KNN_M1]) * divide_up(knn->columns, v[KNN_N1]),
+        .selection_fs = selection_sum_fs(&sum, steps),
+        .fate = fate,
+    };
+    choice.bound_fs = choice_time_fs(costs, &choice);
+    return choice;
+}
+
+/* The number of a value on an axis that ascends. */
+static int number_of(const struct space_block *block, int axis, int64_t value)
+{
+    int low = 0, high = block->count[axis] - 1;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (block->values[axis][middle] < value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static struct place place_of(const struct knn_costs *costs, const struct tiling *tiling)
+{
+    return (struct place){
+        .m1 = number_of(costs->block, KNN_M1, tiling->value[KNN_M1]),
+        .n1 = number_of(costs->block, KNN_N1, tiling->value[KNN_N1]),
+        .tiling = *tiling,
+    };
+}
+
+struct choice choice_of(const struct knn_costs *costs, const struct tiling *tiling)
+{
+    struct place place = place_of(costs, tiling);
+    return price_place(costs, &place, FATE_LIVES);
+}
+
+/* The inequalities compare tiles of n2 with whole columns of the distance tile; where those do not
+ * fit, nothing follows. */
+static enum fate judge(const struct knn_costs *costs, const struct place *place)
+{
+    const struct knn_space *knn = knn_space_of(costs->space);
+    const int64_t *v = place->tiling.value;
+    if (!place->whole || v[KNN_N2] == v[KNN_N1])
+        return FATE_LIVES;
+    struct tiling whole = place->tiling;
+    whole.value[KNN_N2] = v[KNN_N1];
+    struct selection_sum small = selection_sum_of(costs, &place->tiling);
+    struct selection_sum large = selection_sum_of(costs, &whole);
+    struct selb_pair pair = {
+        .k = knn->tile.k,
+        .p = divide_up(v[KNN_N1], v[KNN_N2]),
+        .idle_small_fs = small.cost->idle_fs,
+        .idle_large_fs = large.cost->idle_fs,
+        .step_large_fs = large.cost->step_fs,
+        .tiles = large.tiles,
+    };
+    if (selb_prunes(&pair))
+        return FATE_SELB;
+    pair.steps_large = selection_sum_steps(costs, &large);
+    return harmonic_prunes(&pair) ? FATE_HARMONIC : FATE_LIVES;
+}
+
+static bool place_fits(const struct knn_costs *costs, const struct place *place, int64_t columns)
+{
+    struct tiling tiling = place->tiling;
+    tiling.value[KNN_N2] = columns;
+    return costs->space->kind->possible(costs->space, &tiling, KNN_CORES);
+}
+
+enum fate choice_fate(const struct knn_costs *costs, const struct tiling *tiling)
+{
+    struct place place = place_of(costs, tiling);
+    place.whole = place_fits(costs, &place, tiling->value[KNN_N1]);
+    return judge(costs, &place);
+}
+
+/* The largest slice of `whole` below `slice`, or 0. */
+static int64_t slice_below(int64_t whole, int64_t slice, int64_t block)
+{
+    if (slice <= block)
+        return 0;
+    return round_up(divide_up(whole, divide_up(whole, slice - block)), block);
+}
+
+/* What is done with a place whose n2 is set; false ends the walk. */
+struct walker {
+    const struct knn_costs *costs;
+    bool (*meet)(const struct walker *walker, const struct place *place);
+    bool prune;
+    choice_visitor *visit;
+    void *context;
+};
+
+static bool meet_choice(const struct walker *walker, const struct place *place)
+{
+    enum fate fate = walker->prune ? judge(walker->costs, place) : FATE_LIVES;
+    struct choice choice = price_place(walker->costs, place, fate);
+    return walker->visit(walker->context, &choice);
+}
+
+static bool meet_count(const struct walker *walker, const struct place *place)
+{
+    (void)place;
+    ++*(int64_t *)walker->context;
+    return true;
+}
+
+static bool walk_columns(const struct walker *walker, struct place *place)
+{
+    const struct knn_costs *costs = walker->costs;
+    int64_t block = knn_space_of(costs->space)->block, n1 = place->tiling.value[KNN_N1];
+    bool going = true;
+    place->whole = place_fits(costs, place, n1);
+    for (int64_t n2 = n1; n2 > 0 && going; n2 = slice_below(n1, n2, block)) {
+        place->tiling.value[KNN_N2] = n2;
+        if (place_fits(costs, place, n2))
+            going = walker->meet(walker, place);
+    }
+    return going;
+}
+
+/* All legal tilings of one m1. */
+static void walk_places(const struct walker *walker, int m1)
+{
+    const struct knn_costs *costs = walker->costs;
+    const struct space_block *axes = costs->block;
+    int64_t block = knn_space_of(costs->space)->block, rows = axes->values[KNN_M1][m1];
+    struct place place = {.m1 = m1, .tiling.value[KNN_M1] = rows};
+    bool going = true;
+    for (place.n1 = 0; place.n1 < costs->n1_count && going; place.n1++) {
+        place.tiling.value[KNN_N1] = axes->values[KNN_N1][place.n1];
+        for (int64_t m2 = rows; m2 > 0 && going; m2 = slice_below(rows, m2, block)) {
+            place.tiling.value[KNN_M2] = m2;
+            if (place_fits(costs, &place, block))
+                going = walk_columns(walker, &place);
+        }
+    }
+}
+
+void choices_visit(const struct knn_costs *costs, int m1, bool prune, choice_visitor *visit,
+                   void *context)
+{
+    walk_places(&(struct walker){costs, meet_choice, prune, visit, context}, m1);
+}
+
+int64_t choices_count(const struct knn_costs *costs, int m1)
+{
+    int64_t count = 0;
+    walk_places(&(struct walker){.costs = costs, .meet = meet_count, .context = &count}, m1);
+    return count;
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+/* Adds one part of a tiling, `weight` times, to the timeline of the whole. */
+static void add_part_times(struct found *found, const struct hardware *hw,
+                           const struct timeline *timeline, const struct work_total totals[],
+                           int cores, double weight)
+{
+    for (int p = 0; p < hw->pipe_count; p++)
+        found->timeline.busy_fs[p] += llround(weight * (double)timeline->busy_fs[p]);
+    for (int b = 0; b < hw->bus_count; b++)
+        found->timeline.active_fs[b] += llround(weight * (double)timeline->active_fs[b]);
+    for (int p = 0; p < hw->price_count; p++)
+        if (hw->prices[p].bus >= 0)
+            found->bus_bytes[hw->prices[p].bus] +=
+                llround(weight * (double)totals[p].units * cores);
+}
+
+/* A step more is the difference of two programs. */
+static enum status simulate_parts(const struct space *space, struct found *found,
+                                  struct error *error)
+{
+    static const int parts[] = {KNN_PART_DISTANCE, KNN_PART_IDLE, KNN_PART_STEP};
+    const double *weight = found->part_weight;
+    const double weights[] = {weight[KNN_COST_DISTANCE],
+                              weight[KNN_COST_IDLE] - weight[KNN_COST_STEP], weight[KNN_COST_STEP]};
+    struct work_total totals[HARDWARE_MAX_PRICES];
+    struct tiling_simulator simulator;
+    enum status status = tiling_simulator_open(&simulator, error);
+    for (int i = 0; i < KNN_COSTS && status == STATUS_OK; i++) {
+        struct timeline timeline;
+        status =
+            tiling_simulator_run(&simulator, space, &found->tiling, parts[i], &timeline, error);
+        if (status == STATUS_OK)
+            status = work_totals(&simulator.program, totals, error);
+        if (status == STATUS_OK)
+            add_part_times(found, space->hw, &timeline, totals,
+                           space->kind->cores_used(space, &found->tiling, parts[i]), weights[i]);
+    }
+    tiling_simulator_close(&simulator);
+    return status;
+}
+
+enum status knn_found_fill(const struct knn_costs *costs, const struct choice *choice,
+                           struct found *found, struct error *error)
+{
+    int64_t time_fs = choice_time_fs(costs, choice);
+    *found = (struct found){.index = choice->index, .bound_fs = time_fs};
+    space_tiling(costs->space, choice->index, &found->tiling);
+    struct selection_sum sum = selection_sum_of(costs, &found->tiling);
+    found->cores_used = costs->share->cores_used;
+    found->part_count = KNN_COSTS;
+    found->part_fs[KNN_COST_DISTANCE] = costs->products[choice->product].time_fs;
+    found->part_fs[KNN_COST_IDLE] = sum.cost->idle_fs;
+    found->part_fs[KNN_COST_STEP] = sum.cost->step_fs;
+    found->part_weight[KNN_COST_DISTANCE] = (double)choice->products;
+    found->part_weight[KNN_COST_IDLE] = (double)sum.row_tiles * (double)sum.tiles;
+    found->part_weight[KNN_COST_STEP] = (double)sum.row_tiles * selection_sum_steps(costs, &sum);
+    found->timeline.end_fs = time_fs;
+    found->timeline.blocked = -1;
+    if (time_fs >= KNN_FAR_FS)
+        return error_set(error, STATUS_TOO_LARGE,
+                         "even the best tiling takes longer than the %lld s that the clock holds",
+                         KNN_FAR_FS / FS_PER_S);
+    TRY(knn_costs_complete(costs, choice->product, &found->tiling, error));
+    return simulate_parts(costs->space, found, error);
 }

@@ -1,5 +1,7 @@
 /* What the tiles of a k-NN cost, simulated once each: f(m1,n1) of a distance tile, by the best
- * MatMul tiling of its own; g0(m2,n2) and g(m2,n2) of a selection tile (kernels/knn/selb.h). */
+ * MatMul tiling of its own; g0(m2,n2) and g(m2,n2) of a selection tile (kernels/knn/selb.h). And
+ * the legal tilings of a k-NN space, what they cost, and which of them an inequality rules out
+ * before their distance tile is tuned. */
 #ifndef AUTOTUNE_KERNELS_KNN_KNN_COSTS_H
 #define AUTOTUNE_KERNELS_KNN_KNN_COSTS_H
 
@@ -53,8 +55,42 @@ enum status knn_costs_bound(struct knn_costs *costs, const int64_t *products, in
 enum status knn_costs_tune(struct knn_costs *costs, const int64_t *products, int64_t count,
                            struct error *error);
 
-/* Fills in the distance tile's own tiling. The product must be exact. */
-enum status knn_costs_complete(const struct knn_costs *costs, int64_t product,
-                               struct tiling *tiling, struct error *error);
+/* ---- legal tilings ---- */
+
+#define KNN_FAR_FS (INT64_MAX / 4) /* a time that no clock holds; sums stop here */
+
+enum fate { FATE_LIVES, FATE_SELB, FATE_HARMONIC, FATES };
+
+/* One tiling and what is known of its time. */
+struct choice {
+    int64_t index;
+    int64_t product;      /* number of its distance tile in the costs */
+    int64_t products;     /* ceil(M/m1)·ceil(N/n1) */
+    int64_t selection_fs; /* of all selection tiles; without the steps where an inequality prunes */
+    int64_t bound_fs;
+    enum fate fate;
+};
+
+/* The time of a choice, or a lower bound while its distance tile has one only. */
+int64_t choice_time_fs(const struct knn_costs *costs, const struct choice *choice);
+
+/* Calls `visit` with every legal tiling of one m1 (by its number); `prune` asks the inequalities.
+ * Ends early when it returns false. */
+typedef bool choice_visitor(void *context, const struct choice *choice);
+void choices_visit(const struct knn_costs *costs, int m1, bool prune, choice_visitor *visit,
+                   void *context);
+
+/* How many there are, for which nothing need be profiled. */
+int64_t choices_count(const struct knn_costs *costs, int m1);
+
+/* The choice of one legal tiling that is a point of the space, simulated whatever its fate; and
+ * what the inequalities say of it. */
+struct choice choice_of(const struct knn_costs *costs, const struct tiling *tiling);
+enum fate choice_fate(const struct knn_costs *costs, const struct tiling *tiling);
+
+/* Fills *found from a choice whose distance tile is tuned: simulates the three programs of the
+ * tiling once more for what each pipe does. STATUS_TOO_LARGE when the time is beyond the clock. */
+enum status knn_found_fill(const struct knn_costs *costs, const struct choice *choice,
+                           struct found *found, struct error *error);
 
 #endif

@@ -1,22 +1,152 @@
-/* Writes what the k-NN programs have in common. Arrays get room in UB one after the other, in
- * whole blocks. Comparison and selection are either the chip's, or bit operations (Tang 2024, Alg.
- * 5): the sign of a difference, through OR, ReLU and a subtraction, becomes a mask. A reduction
- * goes level by level, since one repeat of the vector unit yields one value. */
+/* Writes what the k-NN programs have in common, on a chip that has what they need. Arrays get room
+ * in UB one after the other, in whole blocks. Comparison and selection are either the chip's, or
+ * bit operations (Tang 2024, Alg. 5): the sign of a difference, through OR, ReLU and a subtraction,
+ * becomes a mask. */
 #include "kernels/knn/knn_emitter.h"
 
 #include <string.h>
 
-/* To whole blocks; INT64_MAX where that does not fit. */
-static int64_t whole_blocks(int64_t bytes)
+/* ---- what a chip must have ------------------------------------------------------------------- */
+
+enum need {
+    NEED_ALWAYS = 1,
+    NEED_HARDWARE_COMPARE = 2,
+    NEED_RELU_COMPARE = 4,
+    NEED_VECTOR_INDEX = 8,
+};
+
+#define PLACE(member) offsetof(struct knn_machine, member)
+
+static const struct {
+    const char *name;
+    size_t place;
+    uint8_t class, result, need;
+} operations[] = {
+    {"reduceMin", PLACE(reduce_min), OPERATION_VECTOR, RESULT_ONE_PER_REPEAT, NEED_ALWAYS},
+    {"reduceMax", PLACE(reduce_max), OPERATION_VECTOR, RESULT_ONE_PER_REPEAT, NEED_VECTOR_INDEX},
+    {"vecDup", PLACE(duplicate), OPERATION_VECTOR, RESULT_ELEMENTS, NEED_ALWAYS},
+    {"vecCmp", PLACE(compare), OPERATION_VECTOR, RESULT_ELEMENTS, NEED_HARDWARE_COMPARE},
+    {"vecSel", PLACE(select), OPERATION_VECTOR, RESULT_ELEMENTS, NEED_HARDWARE_COMPARE},
+    {"relu", PLACE(relu), OPERATION_VECTOR, RESULT_ELEMENTS, NEED_RELU_COMPARE},
+    {"vsub", PLACE(subtract), OPERATION_VECTOR, RESULT_ELEMENTS, NEED_RELU_COMPARE},
+    {"vand", PLACE(and), OPERATION_VECTOR, RESULT_ELEMENTS, NEED_RELU_COMPARE},
+    {"vor", PLACE(or), OPERATION_VECTOR, RESULT_ELEMENTS, NEED_RELU_COMPARE},
+    {"vnot", PLACE(not ), OPERATION_VECTOR, RESULT_ELEMENTS, NEED_RELU_COMPARE},
+    {"branch", PLACE(branch), OPERATION_SCALAR, RESULT_ELEMENTS, NEED_ALWAYS},
+    {"assign", PLACE(assign), OPERATION_SCALAR, RESULT_ELEMENTS, NEED_ALWAYS},
+};
+
+enum { OPERATIONS = sizeof operations / sizeof *operations, LEAST_REPEAT_BYTES = 32 };
+
+static int operation_of(const struct knn_machine *machine, int i)
 {
-    int64_t up = sum_of(bytes, KNN_BLOCK_BYTES - 1);
-    return up == INT64_MAX ? up : up / KNN_BLOCK_BYTES * KNN_BLOCK_BYTES;
+    return *(const int *)((const char *)machine + operations[i].place);
 }
 
-int64_t knn_row_bytes(int64_t elements)
+/* -1 where the chip has none that does what its name says. */
+static int find_operation(const struct hardware *hw, int i)
 {
-    return whole_blocks(product_of(elements, KNN_ELEMENT_BYTES));
+    int found = hardware_operation(hw, operations[i].name, (int)strlen(operations[i].name));
+    if (found < 0 || hw->operations[found].class != operations[i].class ||
+        (hw->operations[found].result == RESULT_ONE_PER_REPEAT) !=
+            (operations[i].result == RESULT_ONE_PER_REPEAT))
+        return -1;
+    return found;
 }
+
+static int pipe_of(const struct hardware *hw, int operation)
+{
+    return hw->prices[hw->operations[operation].price].pipe;
+}
+
+static enum status error_lacks(const struct knn_machine *machine, int i, struct error *error)
+{
+    return error_set(error, STATUS_INVALID,
+                     "k-NN needs the operation '%s'; the description of %s has none",
+                     operations[i].name, machine->hw->name);
+}
+
+static enum status find_operations(struct knn_machine *machine, struct error *error)
+{
+    for (int i = 0; i < OPERATIONS; i++) {
+        *(int *)((char *)machine + operations[i].place) = find_operation(machine->hw, i);
+        if (operation_of(machine, i) < 0 && operations[i].need == NEED_ALWAYS)
+            return error_lacks(machine, i, error);
+    }
+    machine->vector = pipe_of(machine->hw, machine->reduce_min);
+    machine->scalar = pipe_of(machine->hw, machine->branch);
+    return STATUS_OK;
+}
+
+static enum status find_paths(const struct hardware *hw, struct knn_machine *m, struct error *error)
+{
+    int gm;
+    const struct chip_buffer buffers[] = {{"gm", &gm}, {"ub", &m->ub}, {NULL, NULL}};
+    TRY(machine_buffers(hw, "k-NN", buffers, error));
+    const struct chip_path paths[] = {
+        {gm, m->ub, DTYPE_F16, DTYPE_F16, &m->load, NULL, &m->mte2},
+        {m->ub, gm, DTYPE_F16, DTYPE_F16, &m->store, NULL, &m->mte3},
+        {.path = NULL},
+    };
+    return machine_paths(hw, "k-NN", paths, error);
+}
+
+/* The programs' flags hold for four pipes of which S alone blocks dispatch. */
+static enum status check_pipes(const struct knn_machine *machine, struct error *error)
+{
+    const struct hardware *hw = machine->hw;
+    uint32_t pipes =
+        1u << machine->mte2 | 1u << machine->vector | 1u << machine->scalar | 1u << machine->mte3;
+    if (__builtin_popcount(pipes) != 4)
+        return error_set(error, STATUS_INVALID,
+                         "k-NN needs four pipes for gm->ub, vectors, scalars and ub->gm; on %s "
+                         "some share one",
+                         hw->name);
+    for (int i = 0; i < OPERATIONS; i++) {
+        int operation = operation_of(machine, i);
+        int wanted = operations[i].class == OPERATION_SCALAR ? machine->scalar : machine->vector;
+        if (operation >= 0 && pipe_of(hw, operation) != wanted)
+            return error_set(error, STATUS_INVALID,
+                             "k-NN needs its operations on one pipe; on %s '%s' runs on %s",
+                             hw->name, operations[i].name, hw->pipes[pipe_of(hw, operation)].name);
+    }
+    if (!hw->pipes[machine->scalar].blocks_dispatch)
+        return error_set(error, STATUS_INVALID,
+                         "k-NN needs a scalar pipe that blocks dispatch; %s's %s does not",
+                         hw->name, hw->pipes[machine->scalar].name);
+    return STATUS_OK;
+}
+
+enum status knn_machine_find(const struct hardware *hw, enum dtype type,
+                             struct knn_machine *machine, struct error *error)
+{
+    *machine = (struct knn_machine){.hw = hw};
+    if (type != DTYPE_F16)
+        return error_set(error, STATUS_INVALID, "k-NN selects in f16, not in %s", dtype_name(type));
+    if (hw->vector_repeat_bytes < LEAST_REPEAT_BYTES)
+        return error_set(error, STATUS_INVALID,
+                         "k-NN needs vector repeats of %d bytes or more; %s has %d",
+                         LEAST_REPEAT_BYTES, hw->name, hw->vector_repeat_bytes);
+    TRY(find_paths(hw, machine, error));
+    TRY(find_operations(machine, error));
+    return check_pipes(machine, error);
+}
+
+/* Has the chip what this variant needs (vecCmp and vecSel, or Alg. 5's; reduceMax)? STATUS_INVALID
+ * names the operation. */
+static enum status check_variant(const struct knn_machine *machine, const struct knn_tile *tile,
+                                 struct error *error)
+{
+    unsigned needs = NEED_ALWAYS;
+    needs |= tile->compare == KNN_COMPARE_RELU ? NEED_RELU_COMPARE : NEED_HARDWARE_COMPARE;
+    needs |= tile->index == KNN_INDEX_VECTOR ? NEED_VECTOR_INDEX : 0;
+    for (int i = 0; i < OPERATIONS; i++)
+        if ((operations[i].need & needs) && operation_of(machine, i) < 0)
+            return error_lacks(machine, i, error);
+    return STATUS_OK;
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
 
 void knn_start(struct knn_emitter *w, const struct knn_machine *machine,
                const struct knn_tile *tile)
@@ -29,20 +159,8 @@ void knn_start(struct knn_emitter *w, const struct knn_machine *machine,
 int64_t knn_reserve(struct knn_emitter *w, int64_t bytes)
 {
     int64_t at = w->bytes;
-    w->bytes = sum_of(at, whole_blocks(bytes));
+    w->bytes = sum_of(at, knn_whole_blocks(bytes));
     return at;
-}
-
-void knn_reserve_levels(struct knn_emitter *w, int64_t elements, struct knn_levels *levels)
-{
-    int64_t per_repeat = w->machine->hw->vector_repeat_bytes / KNN_ELEMENT_BYTES;
-    levels->count = 0;
-    do {
-        int64_t repeats = elements / per_repeat + (elements % per_repeat != 0);
-        levels->elements[levels->count] = elements;
-        levels->at[levels->count++] = knn_reserve(w, product_of(repeats, 2L * KNN_ELEMENT_BYTES));
-        elements = repeats;
-    } while (elements > 1 && levels->count < KNN_MAX_LEVELS);
 }
 
 void knn_reserve_scratch(struct knn_emitter *w, int64_t elements)
@@ -69,7 +187,7 @@ enum status knn_open(struct knn_emitter *w, struct program *program, struct erro
                          (long long)tile->rows, (long long)tile->columns, (long long)tile->k);
     if (w->bytes == INT64_MAX)
         return error_set(error, STATUS_INVALID, "a selection tile of more than 2^63 bytes");
-    return knn_machine_check(w->machine, tile, error);
+    return check_variant(w->machine, tile, error);
 }
 
 enum status knn_close(struct knn_emitter *w)
@@ -178,18 +296,6 @@ void knn_select(struct knn_emitter *w, struct knn_span span, const struct region
     knn_vector(w, m->and, DTYPE_U16, span, &chosen, x, &yes);
     knn_vector(w, m->and, DTYPE_U16, span, &other, y, &no);
     knn_vector(w, m->or, DTYPE_U16, span, dst, &chosen, &other);
-}
-
-void knn_reduce(struct knn_emitter *w, int operation, enum dtype type,
-                const struct knn_levels *levels, const struct region *src)
-{
-    struct region from = *src;
-    for (int level = 0; level < levels->count; level++) {
-        struct region to = knn_at(w, levels->at[level]);
-        struct knn_span span = {.elements = levels->elements[level], .rows = 1};
-        knn_vector(w, operation, type, span, &to, &from, NULL);
-        from = to;
-    }
 }
 
 void knn_sync(struct knn_emitter *w, int from, int to)

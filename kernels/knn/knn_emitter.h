@@ -1,7 +1,7 @@
 /* Internal to the k-NN generators: arrays in UB, vector compare and select with or without the
- * hardware's, reductions to one value.
+ * hardware's.
  *
- *   knn_start(&w, machine, tile); then knn_reserve, knn_reserve_levels, knn_reserve_scratch
+ *   knn_start(&w, machine, tile); then knn_reserve, knn_reserve_scratch
  *   w.bytes is what they need: INT64_MAX when it does not fit in an int64
  *   knn_open(&w, program, error), write, knn_close(&w)
  *
@@ -14,7 +14,7 @@
 #include "kernels/knn/knn.h"
 #include "kernels/limits.h"
 
-enum { KNN_ELEMENT_BYTES = 2, KNN_BLOCK_BYTES = 32, KNN_MAX_LEVELS = 20, KNN_FLAG = 0 };
+enum { KNN_ELEMENT_BYTES = 2, KNN_BLOCK_BYTES = 32, KNN_FLAG = 0 };
 
 struct knn_emitter {
     struct emitter emit; /* first */
@@ -32,23 +32,24 @@ struct knn_span {
     int64_t elements, rows, stride_bytes;
 };
 
-/* reduceMin over a vector, again and again until one value is left. Each level leaves a value for
- * each repeat and, on hardware with indices, its index inside the repeat beside it. */
-struct knn_levels {
-    int count;
-    int64_t elements[KNN_MAX_LEVELS]; /* that the level reads */
-    int64_t at[KNN_MAX_LEVELS];       /* what it leaves: 4 bytes a repeat */
-};
+/* To whole blocks; INT64_MAX where that does not fit. */
+static inline int64_t knn_whole_blocks(int64_t bytes)
+{
+    int64_t up = sum_of(bytes, KNN_BLOCK_BYTES - 1);
+    return up == INT64_MAX ? up : up / KNN_BLOCK_BYTES * KNN_BLOCK_BYTES;
+}
 
 /* Bytes of so many values, in whole blocks. */
-int64_t knn_row_bytes(int64_t elements);
+static inline int64_t knn_row_bytes(int64_t elements)
+{
+    return knn_whole_blocks(product_of(elements, KNN_ELEMENT_BYTES));
+}
 
 void knn_start(struct knn_emitter *w, const struct knn_machine *machine,
                const struct knn_tile *tile);
 
 /* Each reserves UB and says where. */
 int64_t knn_reserve(struct knn_emitter *w, int64_t bytes);
-void knn_reserve_levels(struct knn_emitter *w, int64_t elements, struct knn_levels *levels);
 /* …for compares and selects that reach over `elements`. */
 void knn_reserve_scratch(struct knn_emitter *w, int64_t elements);
 
@@ -76,10 +77,6 @@ void knn_compare_equal(struct knn_emitter *w, struct knn_span span, const struct
                        const struct region *b);
 void knn_select(struct knn_emitter *w, struct knn_span span, const struct region *dst,
                 const struct region *x, const struct region *y);
-
-/* All levels of a reduction. */
-void knn_reduce(struct knn_emitter *w, int operation, enum dtype type,
-                const struct knn_levels *levels, const struct region *src);
 
 /* `to` goes on when `from` has come here. */
 void knn_sync(struct knn_emitter *w, int from, int to);

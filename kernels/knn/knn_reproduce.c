@@ -4,9 +4,7 @@
 #include "kernels/details.h"
 #include "kernels/knn/knn.h"
 
-#include "kernels/knn/knn_search.h"
 #include "kernels/knn/knn_space.h"
-#include "kernels/knn/knn_stages.h"
 #include "kernels/knn/selb.h"
 #include "search/restrict.h"
 

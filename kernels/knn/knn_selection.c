@@ -1,4 +1,5 @@
-/* Algorithm 4 of Tang 2024 as a program for one core.
+/* Algorithm 4 of Tang 2024 as a program for one core. A reduction goes level by level, since one
+ * repeat of the vector unit yields one value.
  *
  * UB holds the distances row by row, and K and I twice, in two banks: a step reads one bank and
  * leaves its results in the other. In the bitonic 1-selection every row but the first loses exactly
@@ -10,6 +11,39 @@
  * with its address. Indices count from the tile's first column. */
 #include "kernels/knn/knn_emitter.h"
 
+/* reduceMin over a vector, again and again until one value is left. Each level leaves a value for
+ * each repeat and, on hardware with indices, its index inside the repeat beside it. */
+enum { MAX_LEVELS = 20 };
+struct levels {
+    int count;
+    int64_t elements[MAX_LEVELS]; /* that the level reads */
+    int64_t at[MAX_LEVELS];       /* what it leaves: 4 bytes a repeat */
+};
+
+static void reserve_levels(struct knn_emitter *w, int64_t elements, struct levels *levels)
+{
+    int64_t per_repeat = w->machine->hw->vector_repeat_bytes / KNN_ELEMENT_BYTES;
+    levels->count = 0;
+    do {
+        int64_t repeats = elements / per_repeat + (elements % per_repeat != 0);
+        levels->elements[levels->count] = elements;
+        levels->at[levels->count++] = knn_reserve(w, product_of(repeats, 2L * KNN_ELEMENT_BYTES));
+        elements = repeats;
+    } while (elements > 1 && levels->count < MAX_LEVELS);
+}
+
+static void reduce(struct knn_emitter *w, int operation, enum dtype type,
+                   const struct levels *levels, const struct region *src)
+{
+    struct region from = *src;
+    for (int level = 0; level < levels->count; level++) {
+        struct region to = knn_at(w, levels->at[level]);
+        struct knn_span span = {.elements = levels->elements[level], .rows = 1};
+        knn_vector(w, operation, type, span, &to, &from, NULL);
+        from = to;
+    }
+}
+
 /* FP16 reads indices from 0x7c01 on as NaN (Alg. 6). */
 struct selection {
     struct knn_emitter w; /* first */
@@ -20,11 +54,11 @@ struct selection {
     int64_t mask, ones;
     int64_t index_map, none, found; /* Alg. 6: 0 … n-1; 0xfc00; idxArray, before that vArray */
     int64_t compared;               /* elements of the longest comparison */
-    struct knn_levels row, lane;    /* reductions over a row, and over the mask */
+    struct levels row, lane;        /* reductions over a row, and over the mask */
 };
 
-static void plan(struct selection *s, const struct knn_machine *machine,
-                 const struct knn_tile *tile)
+static void plan_selection(struct selection *s, const struct knn_machine *machine,
+                           const struct knn_tile *tile)
 {
     struct knn_emitter *w = &s->w;
     knn_start(w, machine, tile);
@@ -46,8 +80,8 @@ static void plan(struct selection *s, const struct knn_machine *machine,
         s->compared = tile->columns > s->compared ? tile->columns : s->compared;
     }
     knn_reserve_scratch(w, s->compared);
-    knn_reserve_levels(w, tile->columns, &s->row);
-    knn_reserve_levels(w, tile->rows, &s->lane);
+    reserve_levels(w, tile->columns, &s->row);
+    reserve_levels(w, tile->rows, &s->lane);
 }
 
 static struct knn_span lanes_of(const struct selection *s)
@@ -55,7 +89,7 @@ static struct knn_span lanes_of(const struct selection *s)
     return (struct knn_span){.elements = s->w.lanes, .rows = 1};
 }
 
-static void load(struct selection *s)
+static void load_tile(struct selection *s)
 {
     struct knn_emitter *w = &s->w;
     int64_t distances = w->tile->rows * s->pitch, results = w->tile->k * w->row_bytes;
@@ -70,7 +104,7 @@ static void load(struct selection *s)
         knn_load(w, s->pitch, &source, s->index_map);
 }
 
-static void initialise(struct selection *s)
+static void write_constants(struct selection *s)
 {
     struct knn_emitter *w = &s->w;
     int duplicate = w->machine->duplicate;
@@ -99,7 +133,7 @@ static void test_row(struct selection *s)
 static void combine_indices(struct selection *s)
 {
     struct knn_emitter *w = &s->w;
-    const struct knn_levels *row = &s->row;
+    const struct levels *row = &s->row;
     for (int level = row->count - 1; level >= 0; level--) {
         bool last = level == row->count - 1;
         int64_t repeats = last ? 1 : row->elements[level + 1];
@@ -123,7 +157,7 @@ static void search_index(struct selection *s)
     knn_vector(w, m->duplicate, DTYPE_F16, span, &found, NULL, NULL);
     knn_compare_equal(w, span, &found, &row);
     knn_select(w, span, &found, &map, &none);
-    knn_reduce(w, m->reduce_max, DTYPE_F16, &s->row, &found);
+    reduce(w, m->reduce_max, DTYPE_F16, &s->row, &found);
     knn_sync(w, m->vector, m->scalar);
 }
 
@@ -137,7 +171,7 @@ static void take_minimum(struct selection *s)
     struct region where = knn_at_in_loop(w, s->where, KNN_ELEMENT_BYTES);
     struct region result = knn_at(w, s->row.at[s->row.count - 1]);
     test_row(s);
-    knn_reduce(w, m->reduce_min, DTYPE_F16, &s->row, &row);
+    reduce(w, m->reduce_min, DTYPE_F16, &s->row, &row);
     knn_sync(w, m->vector, m->scalar);
     /* res_min[l] = the minimum, which vecDup takes from here as well */
     knn_assign(w, 0, &result, NULL, &least);
@@ -165,7 +199,7 @@ static void test_step(struct selection *s, int bank)
     emit_end(&w->emit);
     knn_compare_less(w, lanes_of(s), &least, &largest);
     knn_select(w, lanes_of(s), &mask, &mask, &ones);
-    knn_reduce(w, m->reduce_min, DTYPE_F16, &s->lane, &mask);
+    reduce(w, m->reduce_min, DTYPE_F16, &s->lane, &mask);
     knn_sync(w, m->vector, m->scalar);
     knn_branch_on(w, &result, NULL);
 }
@@ -237,7 +271,7 @@ static void run_masked(struct selection *s, int64_t count)
 
 /* S waits for V in every test, and what is dispatched after S waits for S: only an update that no
  * test follows needs a flag. */
-static void store(struct selection *s, int bank, bool updated_last)
+static void store_results(struct selection *s, int bank, bool updated_last)
 {
     struct knn_emitter *w = &s->w;
     int64_t distances = w->tile->rows * s->pitch, results = w->tile->k * w->row_bytes;
@@ -250,7 +284,7 @@ static void store(struct selection *s, int bank, bool updated_last)
 int64_t knn_selection_ub_bytes(const struct knn_machine *machine, const struct knn_tile *tile)
 {
     struct selection s = {.steps = 0};
-    plan(&s, machine, tile);
+    plan_selection(&s, machine, tile);
     return s.w.bytes;
 }
 
@@ -271,13 +305,13 @@ enum status knn_selection_program(const struct knn_machine *machine, const struc
                                   struct error *error)
 {
     struct selection s = {.steps = steps};
-    plan(&s, machine, tile);
+    plan_selection(&s, machine, tile);
     TRY(knn_open(&s.w, program, error));
     TRY(check(tile, steps, error));
     int bank = tile->k > 1 ? (int)(steps % 2) : 0;
     failing = failing && steps < tile->k;
-    load(&s);
-    initialise(&s);
+    load_tile(&s);
+    write_constants(&s);
     run_steps(&s);
     if (failing)
         test_step(&s, bank);
@@ -286,6 +320,6 @@ enum status knn_selection_program(const struct knn_machine *machine, const struc
             knn_branch(&s.w);
         run_masked(&s, tile->k - steps - failing);
     }
-    store(&s, bank, steps > 0 && !failing);
+    store_results(&s, bank, steps > 0 && !failing);
     return knn_close(&s.w);
 }

@@ -1,8 +1,10 @@
-/* What one k-NN problem is on one chip: made by knn_selb's create, read by its search. */
+/* What one k-NN problem is on one chip: made by knn_selb's create, read by its search; and
+ * what that search, and answers, say of it. */
 #ifndef AUTOTUNE_KERNELS_KNN_KNN_SPACE_H
 #define AUTOTUNE_KERNELS_KNN_KNN_SPACE_H
 
 #include "kernels/knn/knn.h"
+#include "search/search.h"
 
 /* What some cores have to do. */
 struct knn_share {
@@ -55,8 +57,33 @@ void knn_distance_problem(const struct space *space, const struct tiling *tiling
 enum status knn_distance_open(const struct space *space, const struct tiling *tiling,
                               struct space *product, struct tiling *own, struct error *error);
 
-/* Is the distance stage's tiling, behind the axes, a legal one? */
-bool knn_own_legal(const struct space *space, const struct tiling *tiling);
+/* Costs of a tile that a tiling's time is made of; found->part_fs and part_weight by this index.
+ * KNN_COST_STEP is g, the difference that one step makes. */
+enum knn_cost { KNN_COST_DISTANCE, KNN_COST_IDLE, KNN_COST_STEP, KNN_COSTS };
+
+/* Of search_result.pruned_by. */
+enum knn_rule { KNN_RULE_SELB, KNN_RULE_HARMONIC, KNN_RULES };
+
+/* Its source of candidates: one number of cores after the other, SelB's inequality and the harmonic
+ * one first, then distance tiles in order of bound. */
+extern const struct search_source knn_source;
+
+enum status knn_search_simulate(const struct space *space, const struct tiling *tiling,
+                                struct found *found, struct error *error);
+
+/* What tuning one stage of a k-NN on its own would choose (thesis, 3.5.2, Fig. 3.5). */
+struct knn_stages {
+    bool any;                          /* false: no tiling is legal, or told to stop */
+    struct tiling distance;            /* the best of those whose distance stage is fastest */
+    struct tiling selection;           /* … whose selection stage is fastest */
+    int64_t distance_fs, selection_fs; /* their whole times */
+};
+
+/* On one number of cores of the space's axis. Equal times of a stage are decided by the other one.
+ * `stop` (or NULL) ends it early, with nothing found. */
+enum status knn_stages_find(const struct space *space, int cores, int threads,
+                            const volatile sig_atomic_t *stop, struct knn_stages *stages,
+                            struct error *error);
 
 /* What an answer says beyond its best tiling. */
 enum status knn_details(const struct problem *problem, const struct space *space,

@@ -1,12 +1,92 @@
-/* The operator as tables: sizes with their limits, how operands may lie, spaces and loops. And
- * where the kernel of Tang 2024, 2.4.2, has its places on a chip: buffers and paths by name, each
- * stage on a pipe of its own, since flags between pipes are what orders them. */
+/* The operator as tables: sizes with their limits, how operands may lie, spaces and loops. Its
+ * space thesis: MatMul as Tang 2024, 2.4.2 and Alg. 3, has it, with what stays in L1 as one more
+ * parameter. That is a kernel's text, kernels/library/matmul_thesis.kernel, which the build puts in
+ * here (tools/embed.cmake). And where that kernel has its places on a chip: buffers and paths by
+ * name, each stage on a pipe of its own, since flags between pipes are what orders them. */
 #include "kernels/matmul/matmul.h"
+#include "core/element.h"
 #include "kernels/emit.h"
 #include "kernels/matmul/host/matmul_host.h"
 #include "kernels/matmul/matmul_cann.h"
+#include "kernels/text/limits/kernel_limits_code.h"
+#include "kernels/text/space/kernel_space.h"
 
 #include <math.h>
+#include <string.h>
+
+/* ---- the space thesis ------------------------------------------------------------------------ */
+
+extern const char matmul_thesis_kernel[];
+
+/* The kernel takes and leaves everything in one way; C in any type that it can convert to. */
+static enum status check_choices(const struct problem *problem, struct error *error)
+{
+    for (int c = 0; c < MATMUL_CHOICES; c++) {
+        const struct operator_choice *choice = &problem->op->choices[c];
+        if (problem->choice[c] && c != MATMUL_OUT_TYPE)
+            return error_set(error, STATUS_INVALID,
+                             "--%s %s: space thesis knows --%s %s only; use --space cann on a chip "
+                             "with a path l0c->gm",
+                             choice->name, choice->values[problem->choice[c]], choice->name,
+                             choice->values[0]);
+    }
+    enum dtype out = problem_choice_type(problem, MATMUL_OUT_TYPE);
+    if (element_takes_scale(problem->type, out))
+        return error_set(error, STATUS_INVALID,
+                         "--out-type %s: space thesis has no scales to make %s of sums of %s by, "
+                         "expected i32 or u32",
+                         dtype_name(out), element_is_floating(out) ? "reals" : "8 bits",
+                         dtype_name(problem->type));
+    return STATUS_OK;
+}
+
+static enum status create(struct space *space, const struct problem *problem, int cores,
+                          struct error *error)
+{
+    TRY(check_choices(problem, error));
+    return kernel_space_parse(space, "matmul_thesis.kernel", matmul_thesis_kernel, problem->size,
+                              problem->type, problem_choice_type(problem, MATMUL_OUT_TYPE), cores,
+                              error);
+}
+
+/* The sizes are in the text's order. */
+static int64_t size_class(const struct space *space, const struct problem *problem, int size,
+                          int64_t value)
+{
+    (void)problem;
+    return kernel_size_class(space, size, value);
+}
+
+/* They are here too. */
+static enum status limits_code(const struct limits_asked *asked, struct limits_code *code,
+                               int *number, struct error *error)
+{
+    const struct problem *problem = asked->problem;
+    struct kernel_text text;
+    struct kernel_posed posed = {.type = problem->type,
+                                 .result = problem_choice_type(problem, MATMUL_OUT_TYPE)};
+    for (int i = 0; i < MATMUL_SIZES; i++) {
+        posed.given[i] = problem->size[i];
+        posed.size_of[i] = i;
+    }
+    TRY(kernel_text_parse("matmul_thesis.kernel", matmul_thesis_kernel,
+                          strlen(matmul_thesis_kernel), &text, error));
+    enum status status = kernel_limits_code(&text, &posed, asked, code, number, error);
+    kernel_text_clear(&text);
+    return status;
+}
+
+const struct operator_space matmul_thesis = {
+    .name = "thesis",
+    .title = "slices along m, k, n; one or two control flows; what stays in L1; split over cores",
+    .create = create,
+    .size_class = size_class,
+    .limits_code = limits_code,
+    KERNEL_SPACE,
+    .cost = {14.791, {0.285, -0.341, 0.060}}, /* 1,000 shapes on ascend310 */
+};
+
+/* ---- the operator ---------------------------------------------------------------------------- */
 
 static const char *const size_names[MATMUL_SIZES] = {"m", "k", "n", "batch"};
 static const struct operator_size options[] = {{"B", "number of products (default 1)", 1, false}};
@@ -15,7 +95,7 @@ static const struct operator_size options[] = {{"B", "number of products (defaul
 #define MAX_SIZE    (INT64_C(1) << 31)
 #define MAX_PRODUCT 1e15
 
-static enum status check(const struct problem *problem, struct error *error)
+static enum status check_sizes(const struct problem *problem, struct error *error)
 {
     double product = 1;
     for (int i = 0; i < MATMUL_SIZES; i++) {
@@ -31,7 +111,7 @@ static enum status check(const struct problem *problem, struct error *error)
     return STATUS_OK;
 }
 
-static double operations(const struct problem *problem, const struct hardware *hw)
+static double count_operations(const struct problem *problem, const struct hardware *hw)
 {
     (void)hw;
     double product = 2;
@@ -97,8 +177,8 @@ const struct operator matmul_operator = {
     .choice_count = MATMUL_CHOICES,
     .choices = choices,
     .weights = &weights,
-    .check = check,
-    .operations = operations,
+    .check = check_sizes,
+    .operations = count_operations,
     .spaces = spaces,
     .default_space = default_space,
     .runner = &sgemm_runner,

@@ -2,7 +2,6 @@
  * listed a second time from the whole space, and draws are uniform. */
 #include "jobs/evaluate/ranking.h"
 #include "kernels/matmul/matmul_bank.h"
-#include "kernels/matmul/matmul_even.h"
 #include "tests/hardware_files.h"
 
 #include <math.h>

@@ -2,7 +2,6 @@
  * results are right for many callers at once, and what hostile tables do. */
 #include "kernels/matmul/host/matmul_host.h"
 #include "runtime/autotune_sgemm.h"
-#include "runtime/refit.h"
 #include "runtime/sgemm_table.h"
 #include "validate/loops.h"
 

@@ -8,7 +8,7 @@
 #include "costmodel/simulate.h"
 #include "jobs/tune/report_program.h"
 #include "kernels/knn/knn.h"
-#include "kernels/knn/knn_search.h"
+#include "kernels/knn/knn_space.h"
 #include "kernels/registry.h"
 #include "results/tune.h"
 #include "tests/support/machine.h"

@@ -1,7 +1,5 @@
 /* Space `host` of k-NN: FP32 on the processor of this machine. kernels/knn/host/knn_tiled.h runs
- * what a tiling of it means; this file is the one place that says which axes there are.
- *
- * knn_host.c is the space, knn_host_ask.c what a tiling asks of the processor. */
+ * what a tiling of it means; this file is the one place that says which axes there are. */
 #ifndef AUTOTUNE_KERNELS_KNN_HOST_KNN_HOST_H
 #define AUTOTUNE_KERNELS_KNN_HOST_KNN_HOST_H
 
@@ -19,7 +17,7 @@ enum knn_host_axis {
     KNN_HOST_AXES
 };
 
-/* As enum knn_order and enum knn_select of knn_tiled.h and knn_keep.h (a test compares them). */
+/* As enum knn_order and enum knn_select of knn_tiled.h (a test compares them). */
 enum { KNN_HOST_PACK_NO = 1, KNN_HOST_PACK_YES };
 enum { KNN_HOST_ORDER_PANELS = 1, KNN_HOST_ORDER_ROWS };
 enum { KNN_HOST_SELECT_LIST = 1, KNN_HOST_SELECT_HEAP, KNN_HOST_SELECT_BUFFER };
@@ -77,17 +75,8 @@ static inline const struct knn_host_kernel *knn_host_kernel(const struct tiling 
     return &knn_host_kernels[tiling->value[KNN_HOST_KERNEL] - 1];
 }
 
-/* Threads with test points, and the most that one has. */
-int knn_host_threads(const struct knn_host *knn, const struct tiling *tiling, int64_t *rows);
-
 /* Memory of all threads; INT64_MAX stands for more than can be counted. */
 int64_t knn_host_workspace_bytes(const struct knn_host *knn, const struct tiling *tiling);
-
-void knn_host_ask(const struct space *space, const struct tiling *tiling, struct host_work *work);
-
-/* Products at the rate of the fastest register tile, or all points and neighbours moved once,
- * whichever takes longer: no tiling is faster by `ask`. */
-double knn_host_roofline_ns(const struct space *space);
 
 extern const struct operator_space knn_host_space;
 

@@ -6,8 +6,7 @@
 
 #include "kernels/knn/host/knn_code.h"
 #include "kernels/knn/host/knn_host.h"
-#include "kernels/knn/host/knn_keep.h"
-#include "kernels/knn/host/knn_order.h"
+#include "kernels/knn/host/knn_tiled.h"
 #include "kernels/matmul/host/matmul_host.h"
 #include "validate/loops.h"
 
@@ -28,7 +27,7 @@ struct scratch {
 };
 
 /* A piece of it in whole cache lines, or NULL. */
-static void *take(struct scratch *scratch, int64_t bytes)
+static void *take_piece(struct scratch *scratch, int64_t bytes)
 {
     void *piece = scratch->data;
     bytes += -bytes & 63;
@@ -60,14 +59,14 @@ static int64_t run_tile(int index, const struct knn_code *code, int64_t calls, i
 {
     const struct knn_host_kernel *kernel = &knn_host_kernels[index];
     int64_t rows = kernel->rows, width = (int64_t)kernel->vectors * code->lanes;
-    float *distances = take(scratch, rows * width * (int64_t)sizeof(float));
-    float *thresholds = take(scratch, rows * (int64_t)sizeof(float));
-    uint64_t *near = take(scratch, rows * KNN_MAX_WORDS * (int64_t)sizeof *near);
+    float *distances = take_piece(scratch, rows * width * (int64_t)sizeof(float));
+    float *thresholds = take_piece(scratch, rows * (int64_t)sizeof(float));
+    uint64_t *near = take_piece(scratch, rows * KNN_MAX_WORDS * (int64_t)sizeof *near);
     int64_t floats = scratch->bytes / (int64_t)sizeof(float);
     int64_t dimensions = least_of(steps, (floats - LINE) / (rows + width));
     if (!near || dimensions < 1)
         return 0;
-    float *tests = take(scratch, dimensions * rows * (int64_t)sizeof(float));
+    float *tests = take_piece(scratch, dimensions * rows * (int64_t)sizeof(float));
     const struct knn_step step = {.tests = tests,
                                   .trainings = (float *)(void *)scratch->data,
                                   .stride = width,
@@ -90,8 +89,8 @@ static int64_t run_pack(const struct knn_code *code, int64_t calls, int64_t step
     int width = VECTORS * code->lanes;
     int64_t row = width * (int64_t)sizeof(float),
             dimensions = least_of(steps, scratch->bytes / 2 / row);
-    const float *from = take(scratch, dimensions * row);
-    float *to = take(scratch, dimensions * row);
+    const float *from = take_piece(scratch, dimensions * row);
+    float *to = take_piece(scratch, dimensions * row);
     if (!to || dimensions < 1)
         return 0;
     for (int64_t i = 0; i < calls; i++)
@@ -104,8 +103,8 @@ static int64_t run_turn(int64_t calls, int64_t steps, struct scratch *scratch)
     enum { ROWS = 12 };
     int64_t row = ROWS * (int64_t)sizeof(float),
             dimensions = least_of(steps, scratch->bytes / 2 / row);
-    const float *from = take(scratch, dimensions * row);
-    float *to = take(scratch, dimensions * row);
+    const float *from = take_piece(scratch, dimensions * row);
+    float *to = take_piece(scratch, dimensions * row);
     if (!to || dimensions < 1)
         return 0;
     for (int64_t i = 0; i < calls; i++)
@@ -119,10 +118,10 @@ static bool open_keep(struct knn_keep *keep, enum knn_select how, int64_t k, int
 {
     *keep = (struct knn_keep){.how = how, .k = k, .buffer = k, .rows = rows};
     keep->capacity = how == KNN_SELECT_BUFFER ? 2 * k + KNN_KEEP_SLACK : k;
-    keep->limits = take(scratch, rows * (int64_t)sizeof *keep->limits);
-    keep->counts = take(scratch, rows * (int64_t)sizeof *keep->counts);
-    keep->thresholds = take(scratch, rows * (int64_t)sizeof *keep->thresholds);
-    keep->entries = take(scratch, rows * keep->capacity * (int64_t)sizeof *keep->entries);
+    keep->limits = take_piece(scratch, rows * (int64_t)sizeof *keep->limits);
+    keep->counts = take_piece(scratch, rows * (int64_t)sizeof *keep->counts);
+    keep->thresholds = take_piece(scratch, rows * (int64_t)sizeof *keep->thresholds);
+    keep->entries = take_piece(scratch, rows * keep->capacity * (int64_t)sizeof *keep->entries);
     return keep->limits && keep->counts && keep->thresholds && keep->entries;
 }
 
@@ -133,8 +132,8 @@ static struct knn_keep_tile scan_tile(struct scratch *scratch)
         .columns = SCAN_WIDTH,
         .width = SCAN_WIDTH,
         .words = 1,
-        .near = take(scratch, SCAN_ROWS * (int64_t)sizeof(uint64_t)),
-        .distances = take(scratch, (int64_t)SCAN_ROWS * SCAN_WIDTH * (int64_t)sizeof(float)),
+        .near = take_piece(scratch, SCAN_ROWS * (int64_t)sizeof(uint64_t)),
+        .distances = take_piece(scratch, (int64_t)SCAN_ROWS * SCAN_WIDTH * (int64_t)sizeof(float)),
     };
 }
 
@@ -203,8 +202,8 @@ static int64_t run_order(bool sort, int64_t calls, int64_t k, struct scratch *sc
 {
     uint64_t state = UINT64_C(0x9e3779b97f4a7c15);
     int64_t n = sort ? k : 2 * k;
-    uint64_t *random = take(scratch, n * (int64_t)sizeof *random);
-    uint64_t *entries = take(scratch, n * (int64_t)sizeof *entries);
+    uint64_t *random = take_piece(scratch, n * (int64_t)sizeof *random);
+    uint64_t *entries = take_piece(scratch, n * (int64_t)sizeof *entries);
     if (!entries)
         return 0;
     fill_random(random, n, &state);

@@ -2,14 +2,273 @@
  * Geijn 2008) with the selection inside, as in GSKNN (Yu et al. 2015). Test points are laid out
  * block by block, training points packed panel by panel, if at all; a register tile computes
  * distances, compares them with its rows' thresholds and hands over only those below. Threads have
- * shares of the test points, each with its own memory, and nothing in common but the input. */
+ * shares of the test points, each with its own memory, and nothing in common but the input.
+ *
+ * A register tile hands over a bit for each distance below its row's threshold, in words whose
+ * lowest set bits are taken one by one: a row without any costs one test. Thresholds may lag behind
+ * the limits, so an entry is compared with its limit again before it enters.
+ *
+ * In a heap the new entry sinks from the root (Williams 1964). Selecting and sorting are by
+ * partition (Hoare 1961), about the median of three (Singleton 1969), in Lomuto's form without
+ * branches; short pieces are sorted by insertion (Sedgewick 1978). */
 #include "kernels/knn/host/knn_tiled.h"
 #include "core/least.h"
-
 #include "kernels/knn/host/knn_code.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- entries in order ------------------------------------------------------------------------ */
+
+/* Shorter pieces are sorted by insertion. */
+enum { SHORT_PIECE = 16 };
+
+void heap_replace(uint64_t *heap, int64_t n, uint64_t entry)
+{
+    int64_t at = 0;
+    for (int64_t child = 1; child < n; child = 2 * at + 1) {
+        child += child + 1 < n && heap[child + 1] > heap[child];
+        if (heap[child] <= entry)
+            break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = entry;
+}
+
+static void sort_short(uint64_t *entries, int64_t n)
+{
+    for (int64_t i = 1; i < n; i++) {
+        uint64_t entry = entries[i];
+        int64_t at = i;
+        for (; at > 0 && entries[at - 1] > entry; at--)
+            entries[at] = entries[at - 1];
+        entries[at] = entry;
+    }
+}
+
+static void swap(uint64_t *a, uint64_t *b)
+{
+    uint64_t entry = *a;
+    *a = *b;
+    *b = entry;
+}
+
+/* Puts the entry at `pivot` where it belongs, smaller ones before it, and returns its place.
+ * Without branches: a comparison of random entries is a coin toss. */
+static int64_t partition(uint64_t *entries, int64_t n, int64_t pivot)
+{
+    int64_t less = 1;
+    swap(&entries[0], &entries[pivot]);
+    uint64_t limit = entries[0];
+    for (int64_t i = 1; i < n; i++) {
+        uint64_t entry = entries[i];
+        entries[i] = entries[less];
+        entries[less] = entry;
+        less += entry < limit;
+    }
+    swap(&entries[0], &entries[less - 1]);
+    return less - 1;
+}
+
+static int64_t median_of_three(const uint64_t *entries, int64_t a, int64_t b, int64_t c)
+{
+    if (entries[a] < entries[b]) {
+        if (entries[b] < entries[c])
+            return b;
+        return entries[a] < entries[c] ? c : a;
+    }
+    if (entries[a] < entries[c])
+        return a;
+    return entries[b] < entries[c] ? c : b;
+}
+
+void entries_select(uint64_t *entries, int64_t n, int64_t k)
+{
+    while (n > SHORT_PIECE) {
+        int64_t at = partition(entries, n, median_of_three(entries, 0, n / 2, n - 1));
+        if (at == k - 1)
+            return;
+        if (at >= k) {
+            n = at;
+        } else {
+            entries += at + 1;
+            n -= at + 1;
+            k -= at + 1;
+        }
+    }
+    sort_short(entries, n);
+}
+
+void entries_sort(uint64_t *entries, int64_t n)
+{
+    while (n > SHORT_PIECE) {
+        int64_t at = partition(entries, n, median_of_three(entries, 0, n / 2, n - 1));
+        int64_t right = n - at - 1;
+        if (at < right) { /* the shorter piece first: the depth is logarithmic */
+            entries_sort(entries, at);
+            entries += at + 1;
+            n = right;
+        } else {
+            entries_sort(entries + at + 1, right);
+            n = at;
+        }
+    }
+    sort_short(entries, n);
+}
+
+/* ---- the k nearest of each row --------------------------------------------------------------- */
+
+static int64_t capacity_of(enum knn_select how, int64_t k, int64_t buffer)
+{
+    return how == KNN_SELECT_BUFFER ? k + buffer + KNN_KEEP_SLACK : k;
+}
+
+static void knn_keep_close(struct knn_keep *keep)
+{
+    free(keep->entries);
+    free(keep->limits);
+    free(keep->counts);
+    free(keep->thresholds);
+    memset(keep, 0, sizeof *keep);
+}
+
+static enum status knn_keep_open(struct knn_keep *keep, enum knn_select how, int64_t k,
+                                 int64_t buffer, int64_t rows, struct error *error)
+{
+    *keep = (struct knn_keep){.how = how, .k = k, .buffer = buffer, .rows = rows};
+    keep->capacity = capacity_of(how, k, buffer);
+    keep->entries = calloc((size_t)rows, (size_t)keep->capacity * sizeof *keep->entries);
+    keep->limits = calloc((size_t)rows, sizeof *keep->limits);
+    keep->counts = calloc((size_t)rows, sizeof *keep->counts);
+    keep->thresholds = calloc((size_t)rows, sizeof *keep->thresholds);
+    if (keep->entries && keep->limits && keep->counts && keep->thresholds)
+        return STATUS_OK;
+    knn_keep_close(keep);
+    return error_memory(error);
+}
+
+static void set_limit(struct knn_keep *keep, int64_t row, uint64_t limit)
+{
+    keep->limits[row] = limit;
+    keep->thresholds[row] = entry_distance(limit);
+}
+
+void knn_keep_start(struct knn_keep *keep, int64_t rows)
+{
+    for (int64_t r = 0; r < rows; r++) {
+        keep->counts[r] = 0;
+        set_limit(keep, r, ENTRY_NONE);
+    }
+    if (keep->how != KNN_SELECT_BUFFER)
+        memset(keep->entries, 0xff, (size_t)(rows * keep->capacity) * sizeof *keep->entries);
+}
+
+static void enter_list(uint64_t *list, int64_t k, uint64_t entry)
+{
+    int64_t at = k - 1;
+    for (; at > 0 && list[at - 1] > entry; at--)
+        list[at] = list[at - 1];
+    list[at] = entry;
+}
+
+void knn_keep_enter(struct knn_keep *keep, int64_t row, uint64_t entry)
+{
+    uint64_t *entries = keep->entries + row * keep->capacity;
+    if (entry >= keep->limits[row])
+        return;
+    keep->count.entered++;
+    if (keep->how == KNN_SELECT_LIST)
+        enter_list(entries, keep->k, entry);
+    else
+        heap_replace(entries, keep->k, entry);
+    set_limit(keep, row, entries[keep->how == KNN_SELECT_LIST ? keep->k - 1 : 0]);
+}
+
+/* Near distances, a bit each in ascending order, into a list or heap. */
+static void enter_near(struct knn_keep *keep, int64_t row, const float *distances, uint64_t near,
+                       int64_t first)
+{
+    for (; near; near &= near - 1, keep->count.survivors++) {
+        int c = __builtin_ctzll(near);
+        knn_keep_enter(keep, row, entry_of(distances[c], first + c));
+    }
+}
+
+/* Without branches: what is not below the limit is written over by the next. */
+static void collect_near(struct knn_keep *keep, int64_t row, const float *distances, uint64_t near,
+                         int64_t first)
+{
+    uint64_t *entries = keep->entries + row * keep->capacity, limit = keep->limits[row];
+    int64_t count = keep->counts[row];
+    for (; near; near &= near - 1) {
+        int c = __builtin_ctzll(near);
+        entries[count] = entry_of(distances[c], first + c);
+        count += entries[count] < limit;
+    }
+    keep->count.survivors += count - keep->counts[row];
+    keep->counts[row] = count;
+}
+
+static void compact_row(struct knn_keep *keep, int64_t row)
+{
+    uint64_t *entries = keep->entries + row * keep->capacity;
+    entries_select(entries, keep->counts[row], keep->k);
+    set_limit(keep, row, entries[keep->k - 1]);
+    keep->counts[row] = keep->k;
+    keep->count.compactions++;
+}
+
+static void offer_row(struct knn_keep *keep, int64_t row, const float *distances,
+                      const uint64_t *near, int words, int64_t first)
+{
+    for (int w = 0; w < words; w++) {
+        int64_t at = KNN_WORD_BITS * (int64_t)w;
+        if (keep->how == KNN_SELECT_BUFFER)
+            collect_near(keep, row, distances + at, near[w], first + at);
+        else
+            enter_near(keep, row, distances + at, near[w], first + at);
+    }
+    if (keep->how == KNN_SELECT_BUFFER && keep->counts[row] >= keep->k + keep->buffer)
+        compact_row(keep, row);
+}
+
+/* Bits of word `word` that stand for columns. */
+static uint64_t columns_of(int64_t columns, int word)
+{
+    int64_t here = columns - KNN_WORD_BITS * (int64_t)word;
+    return here >= KNN_WORD_BITS ? UINT64_MAX : here > 0 ? (UINT64_C(1) << here) - 1 : 0;
+}
+
+void knn_keep_offer(struct knn_keep *keep, const struct knn_keep_tile *tile)
+{
+    uint64_t *near = tile->near;
+    for (int64_t r = 0; r < tile->rows; r++, near += tile->words) {
+        uint64_t any = 0;
+        for (int w = 0; w < tile->words; w++)
+            any |= near[w] &= columns_of(tile->columns, w);
+        if (any)
+            offer_row(keep, tile->row + r, tile->distances + r * tile->width, near, tile->words,
+                      tile->first);
+    }
+}
+
+/* The k first of a row, in order. At least k must have been offered. */
+static void knn_keep_finish(struct knn_keep *keep, int64_t row, int64_t *indices, float *distances)
+{
+    uint64_t *entries = keep->entries + row * keep->capacity;
+    if (keep->how == KNN_SELECT_BUFFER && keep->counts[row] > keep->k)
+        entries_select(entries, keep->counts[row], keep->k);
+    if (keep->how != KNN_SELECT_LIST)
+        entries_sort(entries, keep->k);
+    for (int64_t i = 0; i < keep->k; i++) {
+        indices[i] = entry_index(entries[i]);
+        if (distances)
+            distances[i] = entry_distance(entries[i]);
+    }
+}
+
+/* ---- tiles ----------------------------------------------------------------------------------- */
 
 enum { ALIGNMENT = 64 };
 
@@ -117,7 +376,7 @@ static void pack_panel(const struct stretch *at, int64_t panel)
     at->share->count.pack_steps += at->dimensions;
 }
 
-static void offer(const struct stretch *at, int64_t row, int64_t rows, int64_t panel)
+static void offer_tile(const struct stretch *at, int64_t row, int64_t rows, int64_t panel)
 {
     const struct knn_tiled *tiled = at->tiled;
     const struct knn_keep_tile tile = {
@@ -157,7 +416,7 @@ static void tile(const struct stretch *at, int64_t block, int64_t panel)
     share->count.tile_calls++;
     share->count.tile_steps += rows * at->dimensions;
     if (tiled->code->tile[tiled->tiling.vectors - 1][rows - 1](&step))
-        offer(at, row, rows, panel);
+        offer_tile(at, row, rows, panel);
 }
 
 static void panels_outside(const struct stretch *at)
@@ -178,7 +437,7 @@ static void rows_outside(const struct stretch *at)
             tile(at, block, panel);
 }
 
-static void n_tile(struct stretch *at)
+static void run_n_tile(struct stretch *at)
 {
     const int64_t d = at->tiled->problem.dimensions, part = at->tiled->tiling.d_tile;
     at->panels = parts_of(at->columns, at->tiled->width);
@@ -224,7 +483,7 @@ static void run_share(const struct knn_tiled *tiled, struct knn_share *share, co
         knn_keep_start(&share->keep, at.rows);
         for (at.column = 0; at.column < n; at.column += at.columns) {
             at.columns = least_of(tiling->n_tile, n - at.column);
-            n_tile(&at);
+            run_n_tile(&at);
         }
         for (int64_t r = 0; r < at.rows; r++) {
             int64_t to = (share->first + at.row + r) * k;
@@ -307,8 +566,8 @@ void knn_tiled_close(struct knn_tiled *tiled)
     free(tiled);
 }
 
-static enum status check(const struct knn_problem *problem, const struct knn_tiling *tiling,
-                         enum host_isa isa, int threads, struct error *error)
+static enum status check_tiling(const struct knn_problem *problem, const struct knn_tiling *tiling,
+                                enum host_isa isa, int threads, struct error *error)
 {
     if (problem->tests < 1 || problem->trainings < 1 || problem->dimensions < 1 || threads < 1)
         return error_set(error, STATUS_INVALID, "no points, dimensions or threads");
@@ -348,7 +607,7 @@ enum status knn_tiled_open(const struct knn_problem *problem, const struct knn_t
                            enum host_isa isa, int threads, struct knn_tiled **tiled,
                            struct error *error)
 {
-    enum status status = check(problem, tiling, isa, threads, error);
+    enum status status = check_tiling(problem, tiling, isa, threads, error);
     if (status != STATUS_OK)
         return status;
     struct knn_tiled *made = calloc(1, sizeof *made);

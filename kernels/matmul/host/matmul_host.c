@@ -9,7 +9,6 @@
 #include "kernels/matmul/matmul.h"
 #include "kernels/matmul/matmul_cann.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -61,6 +60,83 @@ static const struct axis axes[HOST_MATMUL_AXES] = {
 
 const struct axis *const matmul_host_axes = axes;
 
+/* ---- shares and loops --------------------------------------------------------------------- */
+
+int host_lanes(enum host_isa isa)
+{
+    static const int lanes[HOST_ISA_COUNT] = {
+        [HOST_PORTABLE] = 4, [HOST_NEON] = 4, [HOST_AVX2] = 8, [HOST_AVX512] = 16};
+    return lanes[isa];
+}
+
+struct host_pieces host_pieces(int64_t size, int64_t most)
+{
+    struct host_pieces pieces = {.count = size / most + (size % most > 0)};
+    if (pieces.count) {
+        pieces.least = size / pieces.count;
+        pieces.larger = size % pieces.count;
+    }
+    return pieces;
+}
+
+struct host_share host_share(int64_t size, int64_t unit, int threads, int thread)
+{
+    int64_t units = size / unit + (size % unit > 0), least = units / threads;
+    int64_t larger = units % threads;
+    int64_t start = unit * (least * thread + (thread < larger ? thread : larger));
+    int64_t end = start + unit * (least + (thread < larger));
+    start = start < size ? start : size;
+    end = end < size ? end : size;
+    return (struct host_share){start, end - start};
+}
+
+int host_sharers(int64_t size, int64_t unit, int threads)
+{
+    int64_t units = size / unit + (size % unit > 0);
+    return units < threads ? (int)units : threads;
+}
+
+int64_t matmul_host_unit(const struct matmul_host_kernel *kernel, enum host_isa isa, int64_t split)
+{
+    if (split == HOST_SPLIT_M)
+        return kernel->rows;
+    return kernel->path == HOST_PATH_DOT ? kernel->vectors
+                                         : (int64_t)kernel->vectors * host_lanes(isa);
+}
+
+static int loop_called(const struct host *host, const char *path, int rows, int vectors)
+{
+    char name[HOST_NAME_SIZE];
+    (void)snprintf(name, sizeof name, "sgemm %s%dx%d", path, rows, vectors);
+    return host_loop(host, name);
+}
+
+/* Loops of kernels that were not timed: the smallest timed one that holds as much. */
+static void fill_in_untimed(int loops[HOST_MOST_VECTORS][HOST_MOST_ROWS])
+{
+    for (int v = HOST_MOST_VECTORS - 1; v >= 0; v--)
+        for (int r = HOST_MOST_ROWS - 1; r >= 0; r--) {
+            if (loops[v][r] < 0 && r + 1 < HOST_MOST_ROWS)
+                loops[v][r] = loops[v][r + 1];
+            if (loops[v][r] < 0 && v + 1 < HOST_MOST_VECTORS)
+                loops[v][r] = loops[v + 1][r];
+        }
+}
+
+void matmul_host_find_loops(const struct host *host, struct matmul_host_loops *loops)
+{
+    for (int v = 0; v < HOST_MOST_VECTORS; v++)
+        for (int r = 0; r < HOST_MOST_ROWS; r++) {
+            loops->tile[v][r] = loop_called(host, "", r + 1, v + 1);
+            loops->dot[v][r] = loop_called(host, "dot ", r + 1, v + 1);
+        }
+    fill_in_untimed(loops->tile);
+    fill_in_untimed(loops->dot);
+    loops->pack_a = host_loop(host, "pack a");
+    loops->pack_b = host_loop(host, "pack b");
+    loops->pack_dot = host_loop(host, "pack b for dot");
+}
+
 /* ---- the space ------------------------------------------------------------------------------ */
 
 /* Rows of C that are this long begin where a vector of any instruction set may be streamed to. */
@@ -98,7 +174,7 @@ struct filler {
     int64_t *next;
 };
 
-static void give(struct filler *filler, int axis, int count)
+static void give_values(struct filler *filler, int axis, int count)
 {
     filler->block->values[axis] = filler->next;
     filler->block->count[axis] = count;
@@ -108,7 +184,7 @@ static void give(struct filler *filler, int axis, int count)
 static void give_one(struct filler *filler, int axis, int64_t value)
 {
     *filler->next = value;
-    give(filler, axis, 1);
+    give_values(filler, axis, 1);
 }
 
 /* Values 1 and 2 of an enumeration, or one of them. */
@@ -119,12 +195,13 @@ static void give_two(struct filler *filler, int axis, bool first, bool second)
         filler->next[count++] = 1;
     if (second)
         filler->next[count++] = 2;
-    give(filler, axis, count);
+    give_values(filler, axis, count);
 }
 
 static void give_tiles(struct filler *filler, int axis, int64_t size, int64_t unit, bool whole)
 {
-    give(filler, axis, tile_values(size, unit, whole ? size : least_tile[axis], filler->next));
+    give_values(filler, axis,
+                tile_values(size, unit, whole ? size : least_tile[axis], filler->next));
 }
 
 static bool can_stream(const struct matmul_host *host)
@@ -258,21 +335,6 @@ static bool has_known_kernel(const struct tiling *tiling)
     return tiling->value[HOST_KERNEL] >= 1 && tiling->value[HOST_KERNEL] <= KERNELS;
 }
 
-static void say(struct violation list[MAX_VIOLATIONS], int *count, const char *limit,
-                const char *format, ...) __attribute__((format(printf, 4, 5)));
-
-static void say(struct violation list[MAX_VIOLATIONS], int *count, const char *limit,
-                const char *format, ...)
-{
-    struct violation *violation = &list[(*count)++];
-    va_list arguments;
-    *violation = (struct violation){0};
-    snprintf(violation->limit, sizeof violation->limit, "%s", limit);
-    va_start(arguments, format);
-    vsnprintf(violation->text, sizeof violation->text, format, arguments);
-    va_end(arguments);
-}
-
 /* What the values mean together; the kernel is one of the table. */
 static int conflicts(const struct space *space, const struct tiling *tiling,
                      struct violation list[MAX_VIOLATIONS])
@@ -281,18 +343,18 @@ static int conflicts(const struct space *space, const struct tiling *tiling,
     int count = 0;
     if (tiling->value[HOST_STORE] == HOST_STORE_STREAM) {
         if (!can_stream(host))
-            say(list, &count, "store",
-                "store=stream: rows of C are %lld bytes, expected a multiple "
-                "of %d",
-                (long long)host->n * (long long)sizeof(float), STREAM_BYTES);
+            add_text(list, &count, "store",
+                     "store=stream: rows of C are %lld bytes, expected a multiple "
+                     "of %d",
+                     (long long)host->n * (long long)sizeof(float), STREAM_BYTES);
         if (tiling->value[HOST_K_TILE] < host->k)
-            say(list, &count, "store",
-                "store=stream: C is added to in tiles of k, expected k_tile=%lld",
-                (long long)host->k);
+            add_text(list, &count, "store",
+                     "store=stream: C is added to in tiles of k, expected k_tile=%lld",
+                     (long long)host->k);
     }
     if (tiling->value[HOST_ORDER] == HOST_ORDER_M && !order_matters(space, tiling))
-        say(list, &count, "order",
-            "order=m: with one tile and one panel it is the same as order=n");
+        add_text(list, &count, "order",
+                 "order=m: with one tile and one panel it is the same as order=n");
     return count;
 }
 
@@ -324,9 +386,9 @@ static int violations(const struct space *space, const struct tiling *tiling,
     const struct space_block *block = block_of(space, tiling);
     if (!block) {
         char text[2][24];
-        say(list, &count, "kernel", "kernel=%s,split=%s: not in this space",
-            axis_value_text(&axes[HOST_KERNEL], tiling->value[HOST_KERNEL], text[0]),
-            axis_value_text(&axes[HOST_SPLIT], tiling->value[HOST_SPLIT], text[1]));
+        add_text(list, &count, "kernel", "kernel=%s,split=%s: not in this space",
+                 axis_value_text(&axes[HOST_KERNEL], tiling->value[HOST_KERNEL], text[0]),
+                 axis_value_text(&axes[HOST_SPLIT], tiling->value[HOST_SPLIT], text[1]));
         return count;
     }
     for (int a = HOST_M_TILE; a <= HOST_N_TILE; a++) {
@@ -340,9 +402,9 @@ static int violations(const struct space *space, const struct tiling *tiling,
         int64_t below, above;
         char text[24];
         if (!on_axis(block, a, tiling->value[a], &below, &above))
-            say(list, &count, axes[a].name, "%s=%s: not with kernel %s", axes[a].name,
-                axis_value_text(&axes[a], tiling->value[a], text),
-                matmul_host_kernel(tiling)->name);
+            add_text(list, &count, axes[a].name, "%s=%s: not with kernel %s", axes[a].name,
+                     axis_value_text(&axes[a], tiling->value[a], text),
+                     matmul_host_kernel(tiling)->name);
     }
     return count > with_tiles ? count : with_tiles;
 }

@@ -1,10 +1,8 @@
 /* k-NN on the processor: every register tile, instruction set, loop order and selection against a
  * full sort of distances summed in the same order; the space, what it asks for, and the check of
  * answers. */
-#include "kernels/knn/host/knn_check.h"
 #include "kernels/knn/host/knn_code.h"
 #include "kernels/knn/host/knn_host.h"
-#include "kernels/knn/host/knn_order.h"
 #include "kernels/knn/host/knn_tiled.h"
 #include "tests/support/host_sample.h"
 #include "validate/loops.h"

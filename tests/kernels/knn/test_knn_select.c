@@ -1,6 +1,5 @@
 /* SelB-k-NN on the CPU: the selection against a stable sort, Alg. 5 and 6 against what they are
  * documented to do, and the work it saves against the counts that theory expects. */
-#include "kernels/knn/host/knn_rows.h"
 #include "kernels/knn/host/knn_selb_host.h"
 #include "tests/support/machine.h"
 
@@ -305,7 +304,7 @@ static bool infinite(half value)
     return (value & 0x7fff) == 0x7c00;
 }
 
-/* What half_bits.c documents. */
+/* What knn_selb_host.c documents. */
 static void expect_masks(half a, half b)
 {
     float x = half_to_float(a), y = half_to_float(b);

@@ -2,7 +2,6 @@
  * and touches nothing else; the space offers what can run and says why the rest cannot. */
 #include "kernels/matmul/host/matmul_host.h"
 #include "kernels/matmul/host/sgemm.h"
-#include "kernels/matmul/host/sgemm_check.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/matmul/matmul_cann.h"
 #include "tests/support/guarded.h"
