@@ -42,7 +42,7 @@ void simulator_free(struct simulator *s)
     free(s);
 }
 
-static bool resize(void *items, int32_t count, size_t size)
+static bool resize_array(void *items, int32_t count, size_t size)
 {
     void **array = items;
     void *grown = realloc(*array, (size_t)(count > 0 ? count : 1) * size);
@@ -52,23 +52,24 @@ static bool resize(void *items, int32_t count, size_t size)
 }
 
 /* Room for every lane, slot and core of this run. */
-static bool reserve(struct simulator *s)
+static bool reserve_engine(struct simulator *s)
 {
     if (s->lane_count > s->lane_capacity) {
         s->lane_capacity = 0;
-        if (!resize(&s->lanes, s->lane_count, sizeof *s->lanes) ||
-            !resize(&s->ready, s->lane_count, sizeof(struct lane *)) ||
-            !resize(&s->bus_lanes, s->lane_count * HARDWARE_MAX_BUSES, sizeof(struct lane *)))
+        if (!resize_array(&s->lanes, s->lane_count, sizeof *s->lanes) ||
+            !resize_array(&s->ready, s->lane_count, sizeof(struct lane *)) ||
+            !resize_array(&s->bus_lanes, s->lane_count * HARDWARE_MAX_BUSES, sizeof(struct lane *)))
             return false;
         s->lane_capacity = s->lane_count;
     }
     int32_t slots = s->core_count * s->streams.slot_count;
     bool fits = s->slots && slots <= s->slot_capacity; /* lanes point to theirs even without any */
-    if (!fits && !resize(&s->slots, slots, sizeof *s->slots))
+    if (!fits && !resize_array(&s->slots, slots, sizeof *s->slots))
         return false;
     if (slots > s->slot_capacity)
         s->slot_capacity = slots;
-    if (s->core_count > s->core_capacity && !resize(&s->cores, s->core_count, sizeof *s->cores))
+    if (s->core_count > s->core_capacity &&
+        !resize_array(&s->cores, s->core_count, sizeof *s->cores))
         return false;
     if (s->core_count > s->core_capacity)
         s->core_capacity = s->core_count;
@@ -88,7 +89,7 @@ static bool fill_shares(struct simulator *s)
     for (int p = 0; p < hw->pipe_count; p++)
         most += s->core_count * hardware_in_step(hw, s->streams.used_pipes, p);
     int64_t size = (int64_t)(most + 1) * hw->price_count;
-    if (size > s->share_capacity && !resize(&s->shares, (int32_t)size, sizeof *s->shares))
+    if (size > s->share_capacity && !resize_array(&s->shares, (int32_t)size, sizeof *s->shares))
         return false;
     if (size > s->share_capacity)
         s->share_capacity = (int32_t)size;
@@ -153,7 +154,7 @@ static void start_all(struct simulator *s, const struct simulate_options *option
 /* Everything at its start. False when out of memory. */
 static bool start_engine(struct simulator *s, const struct simulate_options *options)
 {
-    if (!reserve(s) || !fill_shares(s))
+    if (!reserve_engine(s) || !fill_shares(s))
         return false;
     start_all(s, options);
     return true;
@@ -190,7 +191,7 @@ static bool grow_ring(struct simulator *s, struct slot *slot)
 
 /* Lets the other lanes run first, once for each `mark`: a lane whose mark has not moved since it
  * last did so goes on. */
-static bool yield(struct simulator *s, struct lane *lane, int64_t mark)
+static bool let_others_run(struct simulator *s, struct lane *lane, int64_t mark)
 {
     if (lane->yielded_at == mark || s->ready_count == 0)
         return false;
@@ -268,8 +269,8 @@ static void note_op(struct simulator *s, struct lane *lane, const struct stream_
                         op->instruction, start, end);
 }
 
-static void block(struct lane *lane, enum lane_state state, const struct stream_op *op,
-                  int64_t time)
+static void block_lane(struct lane *lane, enum lane_state state, const struct stream_op *op,
+                       int64_t time)
 {
     lane->state = (uint8_t)state;
     lane->op = op;
@@ -310,8 +311,8 @@ run(struct simulator *s, struct lane *lane, const bool general, const bool foldi
         }
         case STREAM_SET: {
             struct slot *slot = &lane->slots[op_index(op)];
-            if (is_full(slot) && yield(s, lane, slot->popped + 1)) {
-                block(lane, LANE_READY, op, time);
+            if (is_full(slot) && let_others_run(s, lane, slot->popped + 1)) {
+                block_lane(lane, LANE_READY, op, time);
                 return;
             }
             time = start;
@@ -325,7 +326,7 @@ run(struct simulator *s, struct lane *lane, const bool general, const bool foldi
             struct slot *slot = &lane->slots[op_index(op)];
             if (slot->pushed == slot->popped) {
                 slot->waiter = (int32_t)(lane - s->lanes);
-                block(lane, LANE_WAITS, op, time);
+                block_lane(lane, LANE_WAITS, op, time);
                 return;
             }
             set = slot->times_fs[slot->popped++ & slot->mask];
@@ -350,8 +351,9 @@ run(struct simulator *s, struct lane *lane, const bool general, const bool foldi
         case STREAM_BACK_FOLD: {
             const struct stream_loop *loop = &loops[op_index(op)];
             if (folding && lane->iterations[loop->depth] + 1 < loop->count) {
-                block(lane, LANE_READY, op, time);
-                if (fold_is_due(lane, loop) && yield(s, lane, -1 - lane->iterations[loop->depth]))
+                block_lane(lane, LANE_READY, op, time);
+                if (fold_is_due(lane, loop) &&
+                    let_others_run(s, lane, -1 - lane->iterations[loop->depth]))
                     return; /* lanes that could go on would keep the state from recurring */
                 fold(s, lane, loop, lane->iterations[loop->depth] + 1);
                 time = lane->time_fs;
@@ -371,17 +373,17 @@ run(struct simulator *s, struct lane *lane, const bool general, const bool foldi
         case STREAM_TRANSFER:
             if (general)
                 note_op(s, lane, done, start, start, 0);
-            block(lane, LANE_ON_BUS, op, start);
+            block_lane(lane, LANE_ON_BUS, op, start);
             bus_join(s, lane, &costs[op_index(op)]);
             return;
         case STREAM_BARRIER:
             if (general)
                 note_op(s, lane, done, start, start, 0);
-            block(lane, LANE_AT_BARRIER, op, start);
+            block_lane(lane, LANE_AT_BARRIER, op, start);
             reach_barrier(s, lane);
             return;
         case STREAM_STOP:
-            block(lane, LANE_STOPPED, op, time);
+            block_lane(lane, LANE_STOPPED, op, time);
             return;
         default:
             __builtin_unreachable(); /* spares a comparison each op */
@@ -422,7 +424,7 @@ static void simulate_all(struct simulator *s, const struct simulate_options *opt
 }
 
 /* Does `a` stand before `b` in the order in which their instructions are dispatched? */
-static bool before(const struct lane *a, const struct lane *b)
+static bool is_dispatched_before(const struct lane *a, const struct lane *b)
 {
     for (int d = 0; d < a->depth && d < b->depth && a->loops[d] == b->loops[d]; d++)
         if (a->iterations[d] != b->iterations[d])
@@ -437,7 +439,7 @@ static int32_t first_blocked(const struct simulator *s)
     for (int32_t l = 0; l < s->lane_count; l++) {
         const struct lane *lane = &s->lanes[l];
         if (lane->state != LANE_STOPPED && lane->op->instruction >= 0 &&
-            (!first || before(lane, first)))
+            (!first || is_dispatched_before(lane, first)))
             first = lane;
     }
     return first ? first->op->instruction : -1;

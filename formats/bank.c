@@ -151,7 +151,7 @@ struct nesting {
 };
 
 /* Is the value complete with this byte? */
-static bool completes(struct nesting *n, int byte)
+static bool completes_value(struct nesting *n, int byte)
 {
     if (n->string) {
         bool ends = byte == '"' && !n->escaped;
@@ -184,7 +184,7 @@ static enum status scan_value(struct scan *scan, struct error *error)
             return too_long(scan, error);
         if (!append_byte(scan, byte))
             return error_memory(error);
-        complete = !word && completes(&nesting, byte);
+        complete = !word && completes_value(&nesting, byte);
     }
     if (ferror(scan->in))
         return scan_check(scan, error);
@@ -341,7 +341,7 @@ static enum status read_lines(struct reading *r)
 }
 
 /* Something other than the wanted byte. */
-static enum status unexpected(struct reading *r, const char *wanted)
+static enum status fail_unexpected(struct reading *r, const char *wanted)
 {
     r->scan.text_line = r->scan.line;
     int byte = scan_peek(&r->scan);
@@ -355,7 +355,7 @@ static enum status unexpected(struct reading *r, const char *wanted)
 static enum status expect_byte(struct reading *r, char byte, const char *wanted)
 {
     if (scan_peek(&r->scan) != byte)
-        return unexpected(r, wanted);
+        return fail_unexpected(r, wanted);
     scan_next(&r->scan);
     return STATUS_OK;
 }
@@ -366,7 +366,7 @@ static enum status expect_more(struct reading *r, char closing, const char *want
     int byte = scan_peek(&r->scan);
     *more = byte == ',';
     if (byte != ',' && byte != closing)
-        return unexpected(r, wanted);
+        return fail_unexpected(r, wanted);
     scan_next(&r->scan);
     return STATUS_OK;
 }
@@ -397,7 +397,7 @@ static enum status read_list(struct reading *r)
 static enum status read_key(struct reading *r)
 {
     if (scan_peek(&r->scan) != '"')
-        return unexpected(r, "a key");
+        return fail_unexpected(r, "a key");
     TRY(scan_value(&r->scan, r->error));
     json_t *key = json_loadb(r->scan.text, r->scan.length, JSON_DECODE_ANY, NULL);
     const char *text = json_string_value(key);
@@ -451,7 +451,7 @@ static enum status read_all(struct reading *r)
     };
     enum status status = forms[r->format](r);
     if (status == STATUS_OK && scan_peek(&r->scan) != EOF)
-        status = unexpected(r, "the end of the file");
+        status = fail_unexpected(r, "the end of the file");
     if (status == STATUS_OK)
         status = scan_check(&r->scan, r->error);
     return r->stopped ? status : report_bad(r, status);

@@ -17,7 +17,7 @@ struct reader {
     char place[64]; /* of the object at hand, with a dot: "features[3]." */
 };
 
-static enum status refuse(const struct reader *r, const char *name, const char *expected)
+static enum status refuse_member(const struct reader *r, const char *name, const char *expected)
 {
     return error_at(r->error, r->file, 0, "%s%s: expected %s", r->place, name, expected);
 }
@@ -43,7 +43,7 @@ static enum status take_integer(const struct reader *r, const json_t *object, co
         return STATUS_OK;
     snprintf(expected, sizeof expected, "an integer from %lld to %lld", (long long)low,
              (long long)high);
-    return refuse(r, name, expected);
+    return refuse_member(r, name, expected);
 }
 
 static enum status take_number(const struct reader *r, const json_t *object, const char *name,
@@ -55,7 +55,7 @@ static enum status take_number(const struct reader *r, const json_t *object, con
     if (json_is_number(number) && *value >= low && *value <= high)
         return STATUS_OK;
     snprintf(expected, sizeof expected, "a number from %g to %g", low, high);
-    return refuse(r, name, expected);
+    return refuse_member(r, name, expected);
 }
 
 static enum status take_text(const struct reader *r, const json_t *object, const char *name,
@@ -65,7 +65,7 @@ static enum status take_text(const struct reader *r, const json_t *object, const
     const char *value = json_string_value(json_object_get(object, name));
     snprintf(expected, sizeof expected, "a text of 1 to %zu bytes", size - 1);
     if (!value || !*value || strlen(value) >= size)
-        return refuse(r, name, expected);
+        return refuse_member(r, name, expected);
     memcpy(text, value, strlen(value) + 1);
     return STATUS_OK;
 }
@@ -78,7 +78,7 @@ static enum status take_list(const struct reader *r, const json_t *object, const
     if (json_is_array(*list) && json_array_size(*list) <= most)
         return STATUS_OK;
     snprintf(expected, sizeof expected, "a list of at most %zu", most);
-    return refuse(r, name, expected);
+    return refuse_member(r, name, expected);
 }
 
 /* ------------------------------------------------------------------ what it was learned from */
@@ -146,7 +146,7 @@ static enum status take_problems(const struct reader *r, const json_t *top, stru
         const json_t *item = json_array_get(list, i);
         json_int_t value = json_integer_value(item);
         if (!json_is_integer(item) || value <= last || value > UINT32_MAX)
-            return refuse(r, "problems", "integers below 2^32 that ascend");
+            return refuse_member(r, "problems", "integers below 2^32 that ascend");
         c->problems[c->problem_count++] = (uint32_t)value;
         last = value;
     }
@@ -164,7 +164,7 @@ static enum status take_cuts(const struct reader *r, const json_t *object,
         const json_t *cut = json_array_get(list, i);
         double value = json_number_value(cut);
         if (!json_is_number(cut) || (i > 0 && !(value > f->cuts[i - 1])))
-            return refuse(r, "cuts", "numbers that ascend");
+            return refuse_member(r, "cuts", "numbers that ascend");
         f->cuts[f->cut_count++] = value;
     }
     return STATUS_OK;
@@ -198,7 +198,7 @@ static enum status take_costs(const struct reader *r, const json_t *item, struct
         const json_t *cost = json_array_get(list, i);
         double value = json_number_value(cost);
         if (!json_is_number(cost) || !(value >= 0 && value <= 1e6))
-            return refuse(r, "costs_us", "numbers from 0 to 1e+06");
+            return refuse_member(r, "costs_us", "numbers from 0 to 1e+06");
         law->costs_us[law->term_count++] = value;
     }
     return STATUS_OK;
@@ -222,7 +222,7 @@ static enum status take_laws(struct reader *r, const json_t *top, struct correct
         enter_item(r, "laws", i);
         TRY(take_text(r, item, "kind", law->kind, sizeof law->kind));
         if (correction_law(c, law->kind))
-            return refuse(r, "kind", "a kind that no law before it has");
+            return refuse_member(r, "kind", "a kind that no law before it has");
         TRY(take_integer(r, item, "rows", 0, INT64_MAX, &law->rows));
         TRY(take_number(r, item, "spread", 0, 100, &law->spread));
         TRY(take_number(r, item, "lean", -100, 100, &law->lean));
@@ -241,12 +241,12 @@ static enum status take_tree(const struct reader *r, const json_t *item, const s
     size_t numbers = json_array_size(asks);
     if (!json_is_array(asks) || numbers % 2 || numbers / 2 > CORRECTION_MAX_DEPTH ||
         json_array_size(leaves) != (size_t)1 << numbers / 2)
-        return refuse(r, "", "[[feature,cut,...],[leaf,...]] with a leaf for all answers");
+        return refuse_member(r, "", "[[feature,cut,...],[leaf,...]] with a leaf for all answers");
     for (size_t i = 0; i < numbers; i += 2) {
         json_int_t f = json_integer_value(json_array_get(asks, i));
         json_int_t cut = json_integer_value(json_array_get(asks, i + 1));
         if (f < 0 || f >= c->feature_count || cut < 0 || cut >= c->features[f].cut_count)
-            return refuse(r, "", "a feature and a cut that are listed");
+            return refuse_member(r, "", "a feature and a cut that are listed");
         tree->feature[tree->depth] = (uint8_t)f;
         tree->cut[tree->depth++] = (uint8_t)cut;
     }
@@ -254,7 +254,7 @@ static enum status take_tree(const struct reader *r, const json_t *item, const s
         const json_t *leaf = json_array_get(leaves, i);
         json_int_t value = json_integer_value(leaf);
         if (!json_is_integer(leaf) || value < -1000000000 || value > 1000000000)
-            return refuse(r, "", "leaves that are integers up to 10^9");
+            return refuse_member(r, "", "leaves that are integers up to 10^9");
         tree->leaf[i] = (int32_t)value;
     }
     return STATUS_OK;
@@ -304,7 +304,7 @@ static enum status take_all(struct reader *r, const json_t *top, struct correcti
     TRY(take_features(r, top, c));
     const json_t *list = json_object_get(top, "forests");
     if (json_array_size(list) != CORRECT_FORESTS)
-        return refuse(r, "forests", "a list of 3: the middle, the low and the high end");
+        return refuse_member(r, "forests", "a list of 3: the middle, the low and the high end");
     for (size_t f = 0; f < CORRECT_FORESTS; f++)
         TRY(take_forest(r, json_array_get(list, f), f, c));
     return STATUS_OK;

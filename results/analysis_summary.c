@@ -311,7 +311,7 @@ int64_t summary_broken_rows(const struct summary *summary)
 
 /* ------------------------------------------------------------------ JSON */
 
-static double share(double part, double whole)
+static double share_of(double part, double whole)
 {
     return whole > 0 ? part / whole : 0;
 }
@@ -319,8 +319,8 @@ static double share(double part, double whole)
 static json_t *tally_json(struct tally tally, struct tally of)
 {
     return json_pack("{s:I, s:f, s:f, s:f}", "count", (json_int_t)tally.count, "count_share",
-                     share((double)tally.count, (double)of.count), "time_us", tally.time_us,
-                     "time_share", share(tally.time_us, of.time_us));
+                     share_of((double)tally.count, (double)of.count), "time_us", tally.time_us,
+                     "time_share", share_of(tally.time_us, of.time_us));
 }
 
 /* All five, as in the figures of Zhou et al. 2025. */
@@ -370,10 +370,11 @@ static json_t *group_json(const struct group *group, const char *key, struct tal
     enum verdict verdict = main_verdict(group);
     json_object_set_new(row, "verdict",
                         verdict == VERDICT_NONE ? json_null() : json_string(verdict_name(verdict)));
-    json_object_set_new(row, "verdict_time_share",
-                        json_real(verdict == VERDICT_NONE ? 0
-                                                          : share(group->verdicts[verdict].time_us,
-                                                                  group->all.time_us)));
+    json_object_set_new(
+        row, "verdict_time_share",
+        json_real(verdict == VERDICT_NONE
+                      ? 0
+                      : share_of(group->verdicts[verdict].time_us, group->all.time_us)));
     json_decref(counts);
     return row;
 }
@@ -410,7 +411,7 @@ static json_t *next_words(const struct summary *summary, int next)
                         chip ? "name the chip with" : "collect", analyse_next_name(next),
                         analyse_next_reason(next), (long long)summary->next[next].count,
                         summary->next[next].count == 1 ? "" : "s",
-                        100 * share(summary->next[next].time_us, summary->rows.time_us));
+                        100 * share_of(summary->next[next].time_us, summary->rows.time_us));
 }
 
 json_t *summary_json(struct summary *summary, int top)

@@ -49,7 +49,7 @@ void network_mark_front(struct network_variant *variants, int64_t count)
 
 /* "cores=20 clock_mhz=900", cut to the size. Returns `text`. */
 enum { CHANGES_SIZE = 512 };
-static const char *changes(const struct network_variant *variant, char text[CHANGES_SIZE])
+static const char *list_changes(const struct network_variant *variant, char text[CHANGES_SIZE])
 {
     size_t used = 0;
     *text = '\0';
@@ -74,7 +74,7 @@ static void put_variant(const struct network_answer *answer, const struct networ
             text_time(variant->total.low_ns, low), text_time(variant->total.high_ns, high),
             known ? text_time(sample_ns(variant), sample) : "-", speedup(answer, variant),
             variant->total.is_learned ? "learned" : "expected", text_line(variant->hw->name, line));
-    if (*changes(variant, text))
+    if (*list_changes(variant, text))
         fprintf(out, " %s", text_line(text, line));
     fputc('\n', out);
 }
@@ -115,7 +115,7 @@ static void put_variants_csv(const struct network_answer *answer, FILE *out)
         fputc(',', out);
         csv_put(variant->hw->name, out);
         fputc(',', out);
-        csv_put(changes(variant, text), out);
+        csv_put(list_changes(variant, text), out);
         fprintf(out, ",%d,%.9g,%.9g,%.9g,%.9g,", variant->hw->cores,
                 (double)variant->hw->clock_hz / 1e6, variant->total.predicted_ns / 1e3,
                 variant->total.low_ns / 1e3, variant->total.high_ns / 1e3);

@@ -48,7 +48,7 @@ static const char *const store_schema_steps[] = {VERSION_1};
 static const int store_schema_version = sizeof store_schema_steps / sizeof *store_schema_steps;
 
 /* A run of digits from *at on, without leading zeros; its length. */
-static int digits(const char *text, int length, int *at)
+static int count_digits(const char *text, int length, int *at)
 {
     while (*at + 1 < length && text[*at] == '0' && text[*at + 1] >= '0' && text[*at + 1] <= '9')
         ++*at;
@@ -65,7 +65,7 @@ int store_compare_shapes(void *unused, int left_length, const void *left, int ri
     const char *a = left, *b = right;
     int i = 0, j = 0;
     while (i < left_length && j < right_length) {
-        int in_a = digits(a, left_length, &i), in_b = digits(b, right_length, &j);
+        int in_a = count_digits(a, left_length, &i), in_b = count_digits(b, right_length, &j);
         if (in_a != in_b && in_a && in_b)
             return in_a < in_b ? -1 : 1;
         int count = in_a && in_b ? in_a : 1;
@@ -165,8 +165,8 @@ static enum status store_run(struct store *store, const char *text, struct error
 }
 
 /* The first column of the first row, as a whole number or as text. */
-static enum status ask(struct store *store, const char *text, int64_t *number, char *word,
-                       size_t size, struct error *error)
+static enum status ask_first_column(struct store *store, const char *text, int64_t *number,
+                                    char *word, size_t size, struct error *error)
 {
     sqlite3_stmt *statement;
     enum status status = STATUS_OK;
@@ -192,9 +192,9 @@ static enum status check_version(struct store *store, int64_t *version, struct e
 {
     int64_t application = 0, tables = 0;
     *version = 0;
-    TRY(ask(store, "PRAGMA application_id", &application, NULL, 0, error));
-    TRY(ask(store, "PRAGMA user_version", version, NULL, 0, error));
-    TRY(ask(store, "SELECT count(*) FROM sqlite_schema", &tables, NULL, 0, error));
+    TRY(ask_first_column(store, "PRAGMA application_id", &application, NULL, 0, error));
+    TRY(ask_first_column(store, "PRAGMA user_version", version, NULL, 0, error));
+    TRY(ask_first_column(store, "SELECT count(*) FROM sqlite_schema", &tables, NULL, 0, error));
     if (application != STORE_APPLICATION && (application || tables || *version))
         return error_set(error, STATUS_INVALID, "%s: expected a store, this is another database",
                          store->file);
@@ -220,7 +220,7 @@ static enum status check_snapshot(struct store *store, int64_t *version, struct 
 static enum status check_content(struct store *store, struct error *error)
 {
     char verdict[200] = "";
-    TRY(ask(store, "PRAGMA quick_check(1)", NULL, verdict, sizeof verdict, error));
+    TRY(ask_first_column(store, "PRAGMA quick_check(1)", NULL, verdict, sizeof verdict, error));
     if (strcmp(verdict, "ok") != 0)
         TRY(fail_damage(store, verdict, error));
     return STATUS_OK;
@@ -258,7 +258,7 @@ static enum status turn_log_on(struct store *store, struct error *error)
     return status == STATUS_OK ? store_run(store, "PRAGMA synchronous = FULL", error) : status;
 }
 
-static enum status prepare(struct store *store, enum store_mode mode, struct error *error)
+static enum status prepare_store(struct store *store, enum store_mode mode, struct error *error)
 {
     int64_t version;
     TRY(check_snapshot(store, &version, error));
@@ -365,7 +365,7 @@ static enum status open_at(struct store *store, const char *path, enum store_mod
         sqlite3_create_collation(store->database, "shape", SQLITE_UTF8, NULL,
                                  store_compare_shapes) != SQLITE_OK)
         return store_fail(store, error);
-    return prepare(store, mode, error);
+    return prepare_store(store, mode, error);
 }
 
 static void disconnect(struct store *store)
@@ -422,7 +422,7 @@ static enum status make_by_draft(struct store *store, struct error *error)
     return status;
 }
 
-static enum status make(struct store *store, struct error *error)
+static enum status make_file(struct store *store, struct error *error)
 {
     struct stop_held held;
     stop_hold(&held);
@@ -435,7 +435,7 @@ static enum status open_store(struct store *store, enum store_mode mode, struct 
 {
     TRY(check_file(store->file, mode, error));
     if (mode == STORE_WRITE && access(store->file, F_OK) != 0)
-        TRY(make(store, error));
+        TRY(make_file(store, error));
     return open_at(store, store->file, mode, error);
 }
 
@@ -605,8 +605,8 @@ static enum status begin(struct store *store, struct error *error)
 }
 
 /* Runs a statement that gives no rows, and makes it ready for its next use. */
-static enum status step(struct store *store, sqlite3_stmt *statement, bool bound,
-                        struct error *error)
+static enum status step_statement(struct store *store, sqlite3_stmt *statement, bool bound,
+                                  struct error *error)
 {
     enum status status = STATUS_OK;
     if (!bound || sqlite3_step(statement) != SQLITE_DONE)
@@ -620,14 +620,16 @@ enum status store_put(struct store *store, const struct store_row *row, struct e
 {
     enum status status = begin(store, error);
     sqlite3_stmt *statement = store->statements[PUT];
-    return status == STATUS_OK ? step(store, statement, bind_row(statement, row), error) : status;
+    return status == STATUS_OK ? step_statement(store, statement, bind_row(statement, row), error)
+                               : status;
 }
 
 enum status store_remove(struct store *store, const struct store_key *key, struct error *error)
 {
     enum status status = begin(store, error);
     sqlite3_stmt *statement = store->statements[REMOVE];
-    return status == STATUS_OK ? step(store, statement, bind_key(statement, key), error) : status;
+    return status == STATUS_OK ? step_statement(store, statement, bind_key(statement, key), error)
+                               : status;
 }
 
 enum status store_commit(struct store *store, struct error *error)
@@ -765,6 +767,6 @@ enum status store_note_set(struct store *store, const char *name, const char *te
     sqlite3_stmt *statement = store->statements[NOTE_SET];
     if (status != STATUS_OK)
         return status;
-    return step(store, statement, bind_text(statement, 1, name) && bind_text(statement, 2, text),
-                error);
+    return step_statement(store, statement,
+                          bind_text(statement, 1, name) && bind_text(statement, 2, text), error);
 }

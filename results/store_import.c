@@ -366,7 +366,7 @@ static bool is_same(const struct store_row *a, const struct store_row *b)
 }
 
 /* Times of results that were cut off: nothing found is slower than anything. */
-static double worth(const struct store_row *row)
+static double worth_ns(const struct store_row *row)
 {
     return row->time_ns > 0 ? row->time_ns : INFINITY;
 }
@@ -380,8 +380,8 @@ static int compare_worth(const struct store_row *old, const struct store_row *ne
         return new->optimal ? 1 : -1;
     if (old->optimal)
         return 0;
-    if (worth(old) != worth(new))
-        return worth(new) < worth(old) ? 1 : -1;
+    if (worth_ns(old) != worth_ns(new))
+        return worth_ns(new) < worth_ns(old) ? 1 : -1;
     return (new->limit_s > old->limit_s) - (new->limit_s < old->limit_s);
 }
 
