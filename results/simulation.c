@@ -15,6 +15,37 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Operations of a whole program by kind and element type: multiplications and additions of a matrix
+ * instruction's blocks (2 each product), elements of a vector instruction, operations of a scalar
+ * one. `counts` has an entry per enum dtype. As doubles: for rates and reports only. */
+struct operation_counts {
+    double matrix[DTYPE_COUNT], vector[DTYPE_COUNT], scalar;
+};
+
+static void count_operations(const struct hardware *hw, const struct instruction *in, double times,
+                             struct operation_counts *counts)
+{
+    if (in->kind == INSTRUCTION_MATRIX) {
+        const struct matrix_type *type = hardware_matrix_type(hw, in->type);
+        counts->matrix[in->type] +=
+            2.0 * type->block_m * type->block_k * type->block_n * (double)in->units * times;
+    } else if (in->kind == INSTRUCTION_VECTOR) {
+        counts->vector[in->type] += (double)in->elements * times;
+    } else if (in->kind == INSTRUCTION_SCALAR) {
+        counts->scalar += (double)in->count * times;
+    }
+}
+
+static void sum_operations(const struct program *program, struct operation_counts *counts)
+{
+    struct repetition repetition = {.times = {1}};
+    *counts = (struct operation_counts){0};
+    for (int32_t i = 0; i < program->count; i++) {
+        const struct instruction *in = &program->items[i];
+        count_operations(program->hw, in, (double)repetition_step(&repetition, in), counts);
+    }
+}
+
 struct path_bytes {
     char name[2 * HARDWARE_NAME_SIZE + 3];
     int64_t bytes; /* of one core */
@@ -127,7 +158,7 @@ enum status simulation_write_table(const struct simulation *s, const struct styl
     for (int p = 0; p < hw->path_count; p++)
         if (paths[p].bytes)
             fprintf(out, "  %-12s %s bytes\n", paths[p].name, text_count(paths[p].bytes, text));
-    work_operations(s->program, &counts);
+    sum_operations(s->program, &counts);
     put_operations("matrix", "operations", counts.matrix, out);
     put_operations("vector", "elements", counts.vector, out);
     if (counts.scalar > 0)
@@ -183,7 +214,7 @@ enum status simulation_write_json(const struct simulation *s, const struct style
     for (int p = 0; p < hw->path_count; p++)
         json_array_append_new(paths, json_pack("{s:s, s:I}", "name", path_list[p].name, "bytes",
                                                (json_int_t)path_list[p].bytes));
-    work_operations(s->program, &counts);
+    sum_operations(s->program, &counts);
     add_operations(operations, "matrix", counts.matrix);
     add_operations(operations, "vector", counts.vector);
     double time_ns =
