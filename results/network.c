@@ -233,6 +233,8 @@ const char *network_shapes(const struct operator_call *call, char text[CALL_SHAP
     return text;
 }
 
+/* ------------------------------------------------------------------ in words */
+
 struct lines {
     struct network_line *line;
     int count;

@@ -256,6 +256,8 @@ enum status store_diff(struct store *old, struct store *new, struct store_diff *
     return status;
 }
 
+/* ------------------------------------------------------------------ writing */
+
 struct writing {
     FILE *out;
     struct style style;
