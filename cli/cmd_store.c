@@ -8,7 +8,6 @@
 #include "results/store_diff.h"
 #include "results/store_gc.h"
 #include "results/store_import.h"
-#include "results/store_lines.h"
 #include "results/store_write.h"
 
 #include <string.h>

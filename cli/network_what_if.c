@@ -6,7 +6,7 @@
 #include "hardware/load.h"
 #include "network/read.h"
 #include "network/variant.h"
-#include "results/network_variants.h"
+#include "results/network.h"
 
 #include <stdlib.h>
 #include <string.h>

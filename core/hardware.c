@@ -307,23 +307,12 @@ int64_t hardware_bus_share(const struct hardware *hw, const struct price *price,
     return share > 0 ? share : 1;
 }
 
-/* fs · units / rate.units, exact until it is rounded. */
-static int64_t rate_fs(struct rate rate, int64_t units, bool up)
+int64_t rate_ceil_fs(struct rate rate, int64_t units)
 {
     __extension__ unsigned __int128 product =
         (unsigned __int128)(uint64_t)rate.fs * (uint64_t)units;
-    product = (product + (up ? (uint64_t)rate.units - 1 : 0)) / (uint64_t)rate.units;
+    product = (product + (uint64_t)rate.units - 1) / (uint64_t)rate.units;
     return product > INT64_MAX ? INT64_MAX : (int64_t)product;
-}
-
-int64_t rate_ceil_fs(struct rate rate, int64_t units)
-{
-    return rate_fs(rate, units, true);
-}
-
-int64_t rate_floor_fs(struct rate rate, int64_t units)
-{
-    return rate_fs(rate, units, false);
 }
 
 struct rate rate_reduce(int64_t fs, int64_t units)

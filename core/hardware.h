@@ -324,10 +324,9 @@ const char *hardware_cache_word(const struct hardware *hw);
  * min(path's own, total[n] / n), rounded down to whole bytes per second, at least 1. */
 int64_t hardware_bus_share(const struct hardware *hw, const struct price *price, int64_t n);
 
-/* Time in fs of `units` at `rate`, rounded up (what one instruction takes) or down (what a sum
- * of instructions takes at least). INT64_MAX when it does not fit. */
+/* Time in fs of `units` at `rate`, fs · units / rate.units, rounded up. INT64_MAX when it does not
+ * fit. */
 int64_t rate_ceil_fs(struct rate rate, int64_t units);
-int64_t rate_floor_fs(struct rate rate, int64_t units);
 
 /* Brings a rate to lowest terms. */
 struct rate rate_reduce(int64_t fs, int64_t units);

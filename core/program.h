@@ -188,10 +188,6 @@ int64_t instruction_alone_fs(const struct hardware *hw, const struct instruction
  * STATUS_INVALID names the line of an unclosed loop. */
 enum status program_close(struct program *program, const char *file, struct error *error);
 
-/* Writes briefs, costs, flags and pipes anew, of a program whose loops are linked. STATUS_NO_MEMORY
- * is all that can fail. */
-enum status program_brief(struct program *program, struct error *error);
-
 /* Takes out the sets, waits and barriers that `gone` says (one bool an instruction, all others
  * false) from a closed program, and numbers lines and loops anew as in a generated one. */
 void program_remove(struct program *program, const bool *gone);

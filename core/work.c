@@ -1,5 +1,4 @@
-/* Sums over what a program's instructions cost (core/program_brief.c), exact in 64 bits or refused;
- * only reports walk over the lines, and use doubles. */
+/* Sums over what a program's instructions cost (core/program.c), exact in 64 bits or refused. */
 #include "core/work.h"
 
 static bool add_product(int64_t *sum, int64_t count, int64_t value)
@@ -41,28 +40,4 @@ enum status work_totals(const struct program *program, struct work_total *totals
                              program->items[cost->first].line);
     }
     return STATUS_OK;
-}
-
-static void count_operations(const struct hardware *hw, const struct instruction *in, double times,
-                             struct operation_counts *counts)
-{
-    if (in->kind == INSTRUCTION_MATRIX) {
-        const struct matrix_type *type = hardware_matrix_type(hw, in->type);
-        counts->matrix[in->type] +=
-            2.0 * type->block_m * type->block_k * type->block_n * (double)in->units * times;
-    } else if (in->kind == INSTRUCTION_VECTOR) {
-        counts->vector[in->type] += (double)in->elements * times;
-    } else if (in->kind == INSTRUCTION_SCALAR) {
-        counts->scalar += (double)in->count * times;
-    }
-}
-
-void work_operations(const struct program *program, struct operation_counts *counts)
-{
-    struct repetition repetition = {.times = {1}};
-    *counts = (struct operation_counts){0};
-    for (int32_t i = 0; i < program->count; i++) {
-        const struct instruction *in = &program->items[i];
-        count_operations(program->hw, in, (double)repetition_step(&repetition, in), counts);
-    }
 }

@@ -53,12 +53,4 @@ struct work_total {
 enum status work_totals(const struct program *program, struct work_total *totals,
                         struct error *error);
 
-/* Operations of a whole program by kind and element type: multiplications and additions of a matrix
- * instruction's blocks (2 each product), elements of a vector instruction, operations of a scalar
- * one. `counts` has an entry per enum dtype. As doubles: for rates and reports only. */
-struct operation_counts {
-    double matrix[DTYPE_COUNT], vector[DTYPE_COUNT], scalar;
-};
-void work_operations(const struct program *program, struct operation_counts *counts);
-
 #endif

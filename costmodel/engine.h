@@ -106,13 +106,6 @@ struct simulator {
     struct snapshot current;
 };
 
-/* Room for the lanes, slots and cores of this simulation (streams, core_count and lane_count are
- * set), and everything at its start. False when out of memory. */
-bool engine_open(struct simulator *s, const struct simulate_options *options);
-
-/* Frees the rings that grew in the last simulation. */
-void engine_close(struct simulator *s);
-
 static inline int64_t later(int64_t a, int64_t b)
 {
     return a > b ? a : b;

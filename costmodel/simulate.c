@@ -4,13 +4,163 @@
  * 2.6 and 2.7). One function executes all kinds of op and is inlined once for each way to simulate,
  * so that what most runs do without costs them nothing. */
 #include "costmodel/simulate.h"
-
 #include "core/stop.h"
 #include "core/work.h"
 #include "costmodel/engine.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* ------------------------------------------------------------------ memory, and the start */
+
+struct simulator *simulator_new(void)
+{
+    return calloc(1, sizeof(struct simulator));
+}
+
+/* Frees the rings that grew in the last simulation. */
+static void free_rings(struct simulator *s)
+{
+    for (int32_t i = 0; i < s->slot_count; i++)
+        if (s->slots[i].times_fs != s->slots[i].inline_times_fs)
+            free(s->slots[i].times_fs);
+    s->slot_count = 0;
+}
+
+void simulator_free(struct simulator *s)
+{
+    if (!s)
+        return;
+    free_rings(s);
+    streams_clear(&s->streams);
+    free(s->lanes);
+    free(s->slots);
+    free(s->cores);
+    free(s->ready);
+    free(s->bus_lanes);
+    free(s->shares);
+    free(s);
+}
+
+static bool resize_array(void *items, int32_t count, size_t size)
+{
+    void **array = items;
+    void *grown = realloc(*array, (size_t)(count > 0 ? count : 1) * size);
+    if (grown)
+        *array = grown;
+    return grown != NULL;
+}
+
+/* Room for every lane, slot and core of this run. */
+static bool reserve_engine(struct simulator *s)
+{
+    if (s->lane_count > s->lane_capacity) {
+        s->lane_capacity = 0;
+        if (!resize_array(&s->lanes, s->lane_count, sizeof *s->lanes) ||
+            !resize_array(&s->ready, s->lane_count, sizeof(struct lane *)) ||
+            !resize_array(&s->bus_lanes, s->lane_count * HARDWARE_MAX_BUSES, sizeof(struct lane *)))
+            return false;
+        s->lane_capacity = s->lane_count;
+    }
+    int32_t slots = s->core_count * s->streams.slot_count;
+    bool fits = s->slots && slots <= s->slot_capacity; /* lanes point to theirs even without any */
+    if (!fits && !resize_array(&s->slots, slots, sizeof *s->slots))
+        return false;
+    if (slots > s->slot_capacity)
+        s->slot_capacity = slots;
+    if (s->core_count > s->core_capacity &&
+        !resize_array(&s->cores, s->core_count, sizeof *s->cores))
+        return false;
+    if (s->core_count > s->core_capacity)
+        s->core_capacity = s->core_count;
+    return true;
+}
+
+static struct share make_share(int64_t bytes_per_s)
+{
+    return (struct share){bytes_per_s, 1048576.0 / (double)bytes_per_s};
+}
+
+/* Rates by number of transfers, for every price on a bus. */
+static bool fill_shares(struct simulator *s)
+{
+    const struct hardware *hw = s->hw;
+    int32_t most = 0; /* transfers, were all on one bus */
+    for (int p = 0; p < hw->pipe_count; p++)
+        most += s->core_count * hardware_in_step(hw, s->streams.used_pipes, p);
+    int64_t size = (int64_t)(most + 1) * hw->price_count;
+    if (size > s->share_capacity && !resize_array(&s->shares, (int32_t)size, sizeof *s->shares))
+        return false;
+    if (size > s->share_capacity)
+        s->share_capacity = (int32_t)size;
+    s->share_stride = most + 1;
+    for (int p = 0; p < hw->price_count; p++)
+        for (int32_t n = 1; hw->prices[p].bus >= 0 && n <= most; n++)
+            s->shares[p * s->share_stride + n] =
+                make_share(hardware_bus_share(hw, &hw->prices[p], (int64_t)n * s->in_step));
+    return true;
+}
+
+static void start_slots(struct simulator *s)
+{
+    s->slot_count = s->core_count * s->streams.slot_count;
+    for (int32_t i = 0; i < s->slot_count; i++) {
+        struct slot *slot = &s->slots[i];
+        slot->times_fs = slot->inline_times_fs;
+        slot->mask = 3;
+        slot->pushed = slot->popped = 0;
+        slot->waiter = -1;
+    }
+}
+
+static void start_lanes(struct simulator *s, const struct simulate_options *options)
+{
+    int pipes = s->hw->pipe_count;
+    for (int32_t l = 0; l < s->lane_count; l++) {
+        struct lane *lane = &s->lanes[l];
+        int core = l / pipes, pipe = l % pipes;
+        int64_t start = engine_start_fs(s) + (options->skew ? core * s->hw->core_skew_fs : 0);
+        memset(lane, 0, sizeof *lane);
+        lane->op = lane->ops = s->streams.streams[pipe].ops;
+        lane->dispatch = s->hw->dispatch_fs ? s->streams.streams[pipe].dispatch_fs : NULL;
+        lane->time_fs = lane->dispatch_fs = start;
+        lane->slots = s->slots + (ptrdiff_t)core * s->streams.slot_count;
+        lane->core = &s->cores[core];
+        lane->pipe = (int8_t)pipe;
+        lane->in_step = (uint8_t)hardware_in_step(s->hw, s->streams.used_pipes, pipe);
+    }
+    for (int32_t l = s->lane_count; l-- > 0;) /* the first lane runs first */
+        if (op_kind(s->lanes[l].ops) == STREAM_STOP)
+            s->lanes[l].state = LANE_STOPPED;
+        else
+            lane_ready(s, &s->lanes[l]);
+}
+
+static void start_all(struct simulator *s, const struct simulate_options *options)
+{
+    s->ready_count = 0;
+    s->on_bus = 0;
+    s->failed = false;
+    start_slots(s);
+    for (int32_t c = 0; c < s->core_count; c++)
+        s->cores[c] = (struct core){.first_lane = c * s->hw->pipe_count};
+    for (int b = 0; b < s->hw->bus_count; b++)
+        s->buses[b] = (struct bus_state){.lanes = s->bus_lanes + (ptrdiff_t)b * s->lane_capacity};
+    for (int d = 0; d < PROGRAM_MAX_DEPTH; d++)
+        s->snapshots[d].loop = -1;
+    start_lanes(s, options);
+}
+
+/* Everything at its start. False when out of memory. */
+static bool start_engine(struct simulator *s, const struct simulate_options *options)
+{
+    if (!reserve_engine(s) || !fill_shares(s))
+        return false;
+    start_all(s, options);
+    return true;
+}
+
+/* ------------------------------------------------------------------ the run */
 
 enum {
     MAX_PENDING_SETS = 1 << 26, /* of one register */
@@ -41,7 +191,7 @@ static bool grow_ring(struct simulator *s, struct slot *slot)
 
 /* Lets the other lanes run first, once for each `mark`: a lane whose mark has not moved since it
  * last did so goes on. */
-static bool yield(struct simulator *s, struct lane *lane, int64_t mark)
+static bool let_others_run(struct simulator *s, struct lane *lane, int64_t mark)
 {
     if (lane->yielded_at == mark || s->ready_count == 0)
         return false;
@@ -119,8 +269,8 @@ static void note_op(struct simulator *s, struct lane *lane, const struct stream_
                         op->instruction, start, end);
 }
 
-static void block(struct lane *lane, enum lane_state state, const struct stream_op *op,
-                  int64_t time)
+static void block_lane(struct lane *lane, enum lane_state state, const struct stream_op *op,
+                       int64_t time)
 {
     lane->state = (uint8_t)state;
     lane->op = op;
@@ -161,8 +311,8 @@ run(struct simulator *s, struct lane *lane, const bool general, const bool foldi
         }
         case STREAM_SET: {
             struct slot *slot = &lane->slots[op_index(op)];
-            if (is_full(slot) && yield(s, lane, slot->popped + 1)) {
-                block(lane, LANE_READY, op, time);
+            if (is_full(slot) && let_others_run(s, lane, slot->popped + 1)) {
+                block_lane(lane, LANE_READY, op, time);
                 return;
             }
             time = start;
@@ -176,7 +326,7 @@ run(struct simulator *s, struct lane *lane, const bool general, const bool foldi
             struct slot *slot = &lane->slots[op_index(op)];
             if (slot->pushed == slot->popped) {
                 slot->waiter = (int32_t)(lane - s->lanes);
-                block(lane, LANE_WAITS, op, time);
+                block_lane(lane, LANE_WAITS, op, time);
                 return;
             }
             set = slot->times_fs[slot->popped++ & slot->mask];
@@ -201,8 +351,9 @@ run(struct simulator *s, struct lane *lane, const bool general, const bool foldi
         case STREAM_BACK_FOLD: {
             const struct stream_loop *loop = &loops[op_index(op)];
             if (folding && lane->iterations[loop->depth] + 1 < loop->count) {
-                block(lane, LANE_READY, op, time);
-                if (fold_is_due(lane, loop) && yield(s, lane, -1 - lane->iterations[loop->depth]))
+                block_lane(lane, LANE_READY, op, time);
+                if (fold_is_due(lane, loop) &&
+                    let_others_run(s, lane, -1 - lane->iterations[loop->depth]))
                     return; /* lanes that could go on would keep the state from recurring */
                 fold(s, lane, loop, lane->iterations[loop->depth] + 1);
                 time = lane->time_fs;
@@ -222,17 +373,17 @@ run(struct simulator *s, struct lane *lane, const bool general, const bool foldi
         case STREAM_TRANSFER:
             if (general)
                 note_op(s, lane, done, start, start, 0);
-            block(lane, LANE_ON_BUS, op, start);
+            block_lane(lane, LANE_ON_BUS, op, start);
             bus_join(s, lane, &costs[op_index(op)]);
             return;
         case STREAM_BARRIER:
             if (general)
                 note_op(s, lane, done, start, start, 0);
-            block(lane, LANE_AT_BARRIER, op, start);
+            block_lane(lane, LANE_AT_BARRIER, op, start);
             reach_barrier(s, lane);
             return;
         case STREAM_STOP:
-            block(lane, LANE_STOPPED, op, time);
+            block_lane(lane, LANE_STOPPED, op, time);
             return;
         default:
             __builtin_unreachable(); /* spares a comparison each op */
@@ -273,7 +424,7 @@ static void simulate_all(struct simulator *s, const struct simulate_options *opt
 }
 
 /* Does `a` stand before `b` in the order in which their instructions are dispatched? */
-static bool before(const struct lane *a, const struct lane *b)
+static bool is_dispatched_before(const struct lane *a, const struct lane *b)
 {
     for (int d = 0; d < a->depth && d < b->depth && a->loops[d] == b->loops[d]; d++)
         if (a->iterations[d] != b->iterations[d])
@@ -288,7 +439,7 @@ static int32_t first_blocked(const struct simulator *s)
     for (int32_t l = 0; l < s->lane_count; l++) {
         const struct lane *lane = &s->lanes[l];
         if (lane->state != LANE_STOPPED && lane->op->instruction >= 0 &&
-            (!first || before(lane, first)))
+            (!first || is_dispatched_before(lane, first)))
             first = lane;
     }
     return first ? first->op->instruction : -1;
@@ -341,7 +492,7 @@ enum status simulate(struct simulator *s, const struct program *program,
                      const struct simulate_options *options, struct timeline *timeline,
                      struct error *error)
 {
-    engine_close(s);
+    free_rings(s);
     s->hw = program->hw;
     s->trace = options->trace;
     s->stop = options->stop;
@@ -351,7 +502,7 @@ enum status simulate(struct simulator *s, const struct program *program,
     s->lane_count = s->core_count * s->hw->pipe_count;
     TRY(check_range(s, program, options, error));
     TRY(streams_build(&s->streams, program, s->in_step, error));
-    if (!engine_open(s, options))
+    if (!start_engine(s, options))
         return error_memory(error);
     simulate_all(s, options);
     if (s->stopped)

@@ -1,26 +1,204 @@
-/* The format is told by the first bytes, most often by the first key of the first object. A scanner
- * cuts the file into records (bank_scan.c), jansson parses one at a time, and a table gives the
- * parser of its format; a record that breaks a rule is reported, and reading goes on where it is
- * known that the next one starts. */
+/* The format is told by the first bytes, most often by the first key of the first object. A file is
+ * cut into records through a window of 64 KiB: a value ends where its brackets close, with strings
+ * and escapes tracked; whether it is JSON is for jansson to say, which parses one at a time
+ * (bank_parse.c). A record that breaks a rule is reported, and reading goes on where it is known
+ * that the next one starts. */
 #include "formats/bank.h"
+#include "core/array.h"
+#include "core/utf8.h"
 #include "formats/bank_parse.h"
-#include "formats/bank_scan.h"
 
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { SCAN_AHEAD = 1 << 16 };
+
+struct scan {
+    FILE *in;
+    const char *file;
+    size_t limit; /* bytes of a record */
+    size_t at, filled;
+    int line;   /* of the next byte, from 1 */
+    char *text; /* the record, with a NUL behind it; owned: scan_close */
+    size_t length;
+    int64_t capacity;
+    int text_line; /* where it starts */
+    char ahead[SCAN_AHEAD];
+};
+
+/* Is there a byte at hand, or can one be read? */
+static bool fill_window(struct scan *scan)
+{
+    if (scan->at < scan->filled)
+        return true;
+    scan->at = 0;
+    scan->filled = fread(scan->ahead, 1, sizeof scan->ahead, scan->in);
+    return scan->filled > 0;
+}
+
+/* "-" is the standard input. */
+static enum status scan_open(struct scan *scan, const char *file, size_t limit, struct error *error)
+{
+    bool standard = strcmp(file, "-") == 0;
+    scan->in = standard ? stdin : fopen(file, "re");
+    scan->file = standard ? "standard input" : file;
+    scan->limit = limit;
+    scan->line = 1;
+    scan->at = scan->filled = scan->length = 0;
+    scan->capacity = 0;
+    scan->text = NULL;
+    if (!scan->in)
+        return error_set(error, STATUS_IO, "%s: cannot open it: %s", file, strerror(errno));
+    fill_window(scan);
+    return utf8_begin(scan->file, scan->ahead, scan->filled, &scan->at, error);
+}
+
+static void scan_close(struct scan *scan)
+{
+    if (scan->in && scan->in != stdin)
+        fclose(scan->in);
+    free(scan->text);
+}
+
+/* The bytes that can be seen without moving on: a full buffer unless the file is shorter. */
+static const char *scan_ahead(struct scan *scan, size_t *length)
+{
+    *length = fill_window(scan) ? scan->filled - scan->at : 0;
+    return scan->ahead + scan->at;
+}
+
+static int next_byte(struct scan *scan)
+{
+    return fill_window(scan) ? (unsigned char)scan->ahead[scan->at] : EOF;
+}
+
+static int take_byte(struct scan *scan)
+{
+    int byte = next_byte(scan);
+    scan->at += byte != EOF;
+    scan->line += byte == '\n';
+    return byte;
+}
+
+static bool is_space(int byte)
+{
+    return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r';
+}
+
+/* The next byte that is no white space; EOF at the end. scan_next takes it, scan_peek does not. */
+static int scan_peek(struct scan *scan)
+{
+    while (is_space(next_byte(scan)))
+        take_byte(scan);
+    return next_byte(scan);
+}
+
+static int scan_next(struct scan *scan)
+{
+    scan_peek(scan);
+    return take_byte(scan);
+}
+
+/* Did reading fail, in contrast to the file's end? */
+static enum status scan_check(const struct scan *scan, struct error *error)
+{
+    if (!ferror(scan->in))
+        return STATUS_OK;
+    return error_set(error, STATUS_IO, "%s: cannot read it", scan->file);
+}
+
+static bool append_byte(struct scan *scan, int byte)
+{
+    for (size_t end = scan->length; end < scan->length + 2; end++)
+        if (!array_reserve(&scan->text, (int64_t)end, &scan->capacity, 1))
+            return false;
+    scan->text[scan->length++] = (char)byte;
+    scan->text[scan->length] = 0;
+    return true;
+}
+
+static enum status too_long(const struct scan *scan, struct error *error)
+{
+    return error_at(error, scan->file, scan->text_line, "a record of more than %zu bytes",
+                    scan->limit);
+}
+
+/* Takes the next line that is not blank. *any is false at the end of the file. A line beyond the
+ * limit is skipped, and is STATUS_INVALID. */
+static enum status scan_line(struct scan *scan, bool *any, struct error *error)
+{
+    *any = scan_peek(scan) != EOF;
+    scan->text_line = scan->line;
+    scan->length = 0;
+    bool fits = true;
+    for (int byte; *any && (byte = next_byte(scan)) != EOF && byte != '\n'; take_byte(scan)) {
+        fits = fits && scan->length < scan->limit;
+        if (fits && !append_byte(scan, byte))
+            return error_memory(error);
+    }
+    if (!fits)
+        return too_long(scan, error);
+    return scan_check(scan, error);
+}
+
+/* Inside a string, or outside with so many brackets open. */
+struct nesting {
+    bool string, escaped;
+    long depth;
+};
+
+/* Is the value complete with this byte? */
+static bool completes_value(struct nesting *n, int byte)
+{
+    if (n->string) {
+        bool ends = byte == '"' && !n->escaped;
+        n->escaped = byte == '\\' && !n->escaped;
+        n->string = !ends;
+        return ends && n->depth == 0;
+    }
+    n->string = byte == '"';
+    n->depth += (byte == '{' || byte == '[') - (byte == '}' || byte == ']');
+    return (byte == '}' || byte == ']') && n->depth <= 0;
+}
+
+/* What may follow a number or a word. */
+static bool ends_word(int byte)
+{
+    return is_space(byte) || byte == ',' || byte == ']' || byte == '}' || byte == ':';
+}
+
+/* Takes the next value. STATUS_INVALID when it does not end or is beyond the limit. */
+static enum status scan_value(struct scan *scan, struct error *error)
+{
+    struct nesting nesting = {0};
+    int first = scan_peek(scan);
+    bool word = first != '{' && first != '[' && first != '"', complete = false;
+    scan->text_line = scan->line;
+    scan->length = 0;
+    while (!complete && next_byte(scan) != EOF && !(word && ends_word(next_byte(scan)))) {
+        int byte = take_byte(scan);
+        if (scan->length >= scan->limit)
+            return too_long(scan, error);
+        if (!append_byte(scan, byte))
+            return error_memory(error);
+        complete = !word && completes_value(&nesting, byte);
+    }
+    if (ferror(scan->in))
+        return scan_check(scan, error);
+    if (complete || (word && scan->length > 0))
+        return STATUS_OK;
+    return error_at(error, scan->file, scan->text_line, "%s, expected a JSON value",
+                    next_byte(scan) == EOF ? "the file ends within it" : "there is none");
+}
 
 const char *const bank_format_names[BANK_FORMATS] = {
     [BANK_REPOSITORY] = "repository",
     [BANK_STATIC] = "static_bank",
     [BANK_RUNTIME_KB] = "runtime_kb",
     [BANK_TCUBETILING] = "tcubetiling",
-};
-
-static record_parser *const parsers[BANK_FORMATS] = {
-    [BANK_REPOSITORY] = parse_repository,
-    [BANK_STATIC] = parse_static,
-    [BANK_RUNTIME_KB] = parse_runtime_kb,
-    [BANK_TCUBETILING] = parse_tcubetiling,
 };
 
 struct reading {
@@ -116,30 +294,6 @@ static enum status report_bad(struct reading *r, enum status status)
     return status;
 }
 
-static enum status parse_text(struct reading *r, struct bank_row *row)
-{
-    json_error_t problem;
-    struct record record = {.file = r->scan.file,
-                            .line = r->scan.text_line,
-                            .number = r->records,
-                            .numbered = r->format == BANK_STATIC || r->format == BANK_TCUBETILING,
-                            .tilings_only = r->reader->tilings_only,
-                            .error = r->error};
-    json_t *object = json_loadb(r->scan.text, r->scan.length, JSON_REJECT_DUPLICATES, &problem);
-    if (!object) {
-        record.line += problem.line > 0 ? problem.line - 1 : 0;
-        for (char *c = problem.text; *c; c++)
-            if (*c == '\n' || *c == '\r')
-                *c = ' ';
-        return record_error(&record, "%.150s (column %d), expected a JSON object", problem.text,
-                            problem.column);
-    }
-    enum status status = json_is_object(object) ? parsers[r->format](&record, object, row)
-                                                : record_error(&record, "expected a JSON object");
-    json_decref(object);
-    return status;
-}
-
 /* The record that the scan holds. */
 static enum status read_record(struct reading *r)
 {
@@ -150,7 +304,13 @@ static enum status read_record(struct reading *r)
                            .text = r->scan.text,
                            .text_length = r->scan.length,
                            .key = r->key};
-    enum status status = parse_text(r, &row);
+    struct record record = {.file = r->scan.file,
+                            .line = r->scan.text_line,
+                            .number = r->records,
+                            .numbered = r->format == BANK_STATIC || r->format == BANK_TCUBETILING,
+                            .tilings_only = r->reader->tilings_only,
+                            .error = r->error};
+    enum status status = bank_parse(&record, r->scan.text, r->scan.length, &row);
     if (status != STATUS_OK)
         return report_bad(r, status);
     status = r->reader->row(r->reader->context, &row, r->error);
@@ -181,7 +341,7 @@ static enum status read_lines(struct reading *r)
 }
 
 /* Something other than the wanted byte. */
-static enum status unexpected(struct reading *r, const char *wanted)
+static enum status fail_unexpected(struct reading *r, const char *wanted)
 {
     r->scan.text_line = r->scan.line;
     int byte = scan_peek(&r->scan);
@@ -192,10 +352,10 @@ static enum status unexpected(struct reading *r, const char *wanted)
                     "byte 0x%02x after record %d, expected %s", byte, r->records, wanted);
 }
 
-static enum status expect(struct reading *r, char byte, const char *wanted)
+static enum status expect_byte(struct reading *r, char byte, const char *wanted)
 {
     if (scan_peek(&r->scan) != byte)
-        return unexpected(r, wanted);
+        return fail_unexpected(r, wanted);
     scan_next(&r->scan);
     return STATUS_OK;
 }
@@ -206,7 +366,7 @@ static enum status expect_more(struct reading *r, char closing, const char *want
     int byte = scan_peek(&r->scan);
     *more = byte == ',';
     if (byte != ',' && byte != closing)
-        return unexpected(r, wanted);
+        return fail_unexpected(r, wanted);
     scan_next(&r->scan);
     return STATUS_OK;
 }
@@ -221,7 +381,7 @@ static enum status read_value(struct reading *r)
 
 static enum status read_list(struct reading *r)
 {
-    enum status status = expect(r, '[', "'['");
+    enum status status = expect_byte(r, '[', "'['");
     bool more = status == STATUS_OK && scan_peek(&r->scan) != ']';
     if (status == STATUS_OK && !more)
         scan_next(&r->scan);
@@ -237,7 +397,7 @@ static enum status read_list(struct reading *r)
 static enum status read_key(struct reading *r)
 {
     if (scan_peek(&r->scan) != '"')
-        return unexpected(r, "a key");
+        return fail_unexpected(r, "a key");
     TRY(scan_value(&r->scan, r->error));
     json_t *key = json_loadb(r->scan.text, r->scan.length, JSON_DECODE_ANY, NULL);
     const char *text = json_string_value(key);
@@ -251,12 +411,12 @@ static enum status read_key(struct reading *r)
                         r->key);
     if (!r->key || json_object_set_new(r->keys, r->key, json_true()))
         return error_memory(r->error);
-    return expect(r, ':', "':'");
+    return expect_byte(r, ':', "':'");
 }
 
 static enum status read_static(struct reading *r)
 {
-    enum status status = expect(r, '{', "'{'");
+    enum status status = expect_byte(r, '{', "'{'");
     bool more = status == STATUS_OK && scan_peek(&r->scan) != '}';
     if (status == STATUS_OK && !more)
         scan_next(&r->scan);
@@ -291,7 +451,7 @@ static enum status read_all(struct reading *r)
     };
     enum status status = forms[r->format](r);
     if (status == STATUS_OK && scan_peek(&r->scan) != EOF)
-        status = unexpected(r, "the end of the file");
+        status = fail_unexpected(r, "the end of the file");
     if (status == STATUS_OK)
         status = scan_check(&r->scan, r->error);
     return r->stopped ? status : report_bad(r, status);

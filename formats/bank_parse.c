@@ -1,10 +1,11 @@
 /* Records of tuned kernels as CANN's tables have them (docs/banks.md): every member is asked for by
- * name and range. Shapes are stored as blocks of 16, times in microseconds but for an old
- * form, which shows by its missing batch_type and its size. */
+ * name and range. Shapes are stored as blocks of 16, times in microseconds but for an old form,
+ * which shows by its missing batch_type and its size. The tiling is a list of numbers, or AscendC's
+ * TCubeTiling: in tables that MatMulV3 loads, and alone. */
 #include "formats/bank_parse.h"
-
 #include "core/utf8.h"
 
+#include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +18,9 @@
 
 enum { MAX_EXTENT = INT32_MAX, FRACTAL = 16, FRACTAL_MOST = 32 };
 
-enum status record_error(const struct record *r, const char *format, ...)
+/* STATUS_INVALID with "file:line: " before the text. */
+static __attribute__((format(printf, 2, 3))) enum status record_error(const struct record *r,
+                                                                      const char *format, ...)
 {
     char text[384], number[32] = "";
     va_list arguments;
@@ -29,15 +32,16 @@ enum status record_error(const struct record *r, const char *format, ...)
     return error_at(r->error, r->file, r->line, "%s%s", number, text);
 }
 
-enum status record_member(const struct record *r, const json_t *parent, const char *where,
-                          const char *name, const json_t **value)
+/* A member that must be there. `where` is the parent's name, for the text. */
+static enum status record_member(const struct record *r, const json_t *parent, const char *where,
+                                 const char *name, const json_t **value)
 {
     *value = json_object_get(parent, name);
     return *value ? STATUS_OK : record_error(r, "%s has no member '%s'", where, name);
 }
 
-enum status record_integer(const struct record *r, const json_t *parent, const char *where,
-                           const char *name, int64_t low, int64_t high, int64_t *value)
+static enum status record_integer(const struct record *r, const json_t *parent, const char *where,
+                                  const char *name, int64_t low, int64_t high, int64_t *value)
 {
     const json_t *member;
     TRY(record_member(r, parent, where, name, &member));
@@ -48,8 +52,8 @@ enum status record_integer(const struct record *r, const json_t *parent, const c
     return STATUS_OK;
 }
 
-enum status record_bool(const struct record *r, const json_t *parent, const char *where,
-                        const char *name, bool *value)
+static enum status record_bool(const struct record *r, const json_t *parent, const char *where,
+                               const char *name, bool *value)
 {
     const json_t *member;
     TRY(record_member(r, parent, where, name, &member));
@@ -77,8 +81,9 @@ static enum status parse_extents(const struct record *r, const json_t *shape, co
     return STATUS_OK;
 }
 
-enum status record_type(const struct record *r, const json_t *parent, const char *where,
-                        const char *name, enum dtype_words words, enum dtype *type)
+/* An element type by CANN's name, or by its number. */
+static enum status record_type(const struct record *r, const json_t *parent, const char *where,
+                               const char *name, enum dtype_words words, enum dtype *type)
 {
     const json_t *value;
     char list[DTYPE_LIST_SIZE], given[40] = "another value";
@@ -100,8 +105,9 @@ enum status record_type(const struct record *r, const json_t *parent, const char
     return record_error(r, "%s.%s: %s, expected %s", where, name, given, list);
 }
 
-enum status record_type_is(const struct record *r, const json_t *parent, const char *where,
-                           const char *name, enum dtype_words words, enum dtype expected)
+/* Likewise of a type that follows from another: B's is A's. */
+static enum status record_type_is(const struct record *r, const json_t *parent, const char *where,
+                                  const char *name, enum dtype_words words, enum dtype expected)
 {
     enum dtype type;
     TRY(record_type(r, parent, where, name, words, &type));
@@ -169,8 +175,9 @@ static const char *why_fused(const json_t *shape)
     return operations[i].why;
 }
 
-enum status parse_shape(const struct record *r, const json_t *shape, const char *where,
-                        struct bank_row *row)
+/* Of `shape` and of a static bank's `info_dict`. */
+static enum status parse_shape(const struct record *r, const json_t *shape, const char *where,
+                               struct bank_row *row)
 {
     int64_t variant = 1, batch_type = -1;
     if (!json_is_object(shape))
@@ -194,7 +201,8 @@ enum status parse_shape(const struct record *r, const json_t *shape, const char 
     return parse_layouts(r, shape, where, row);
 }
 
-enum status parse_cost(const struct record *r, const json_t *record, struct bank_row *row)
+/* cost_time, once the shape is known. */
+static enum status parse_cost(const struct record *r, const json_t *record, struct bank_row *row)
 {
     const json_t *value;
     TRY(record_member(r, record, "the row", "cost_time", &value));
@@ -226,7 +234,8 @@ static bool parse_number(const json_t *value, int32_t *number)
            (json_is_integer(value) && integer >= 0 && integer <= INT32_MAX);
 }
 
-enum status parse_repository(const struct record *r, const json_t *object, struct bank_row *row)
+static enum status parse_repository(const struct record *r, const json_t *object,
+                                    struct bank_row *row)
 {
     const json_t *shape, *tiling;
     TRY(record_member(r, object, "the row", "shape", &shape));
@@ -254,7 +263,7 @@ struct named_list {
     } entries[4];
 };
 
-static const struct named_list lists[] = {
+static const struct named_list shape_lists[] = {
     {"block_dim",
      false,
      4,
@@ -309,14 +318,14 @@ static enum status parse_list(const struct record *r, const json_t *knowledge,
     return STATUS_OK;
 }
 
-enum status parse_static(const struct record *r, const json_t *object, struct bank_row *row)
+static enum status parse_static(const struct record *r, const json_t *object, struct bank_row *row)
 {
     const json_t *info = NULL, *knowledge = NULL, *pingpong = NULL;
     TRY(record_member(r, object, "the kernel", "info_dict", &info));
     TRY(record_member(r, object, "the kernel", "knowledge", &knowledge));
     TRY(parse_shape(r, info, "info_dict", row));
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        TRY(parse_list(r, knowledge, &lists[i], row));
+    for (size_t i = 0; i < sizeof shape_lists / sizeof *shape_lists; i++)
+        TRY(parse_list(r, knowledge, &shape_lists[i], row));
     TRY(record_member(r, knowledge, "knowledge", "manual_pingpong_buffer", &pingpong));
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) {
         int64_t depth = 0;
@@ -324,4 +333,199 @@ enum status parse_static(const struct record *r, const json_t *object, struct ba
         row->number[buffers[i].number] = (int32_t)depth;
     }
     return parse_cost(r, object, row);
+}
+
+/* Without these nothing can be said about a tiling. */
+static const int needed_fields[] = {
+    BANK_USED_CORES, BANK_SINGLE_M, BANK_SINGLE_N, BANK_SINGLE_K, BANK_BASE_M, BANK_BASE_N,
+    BANK_BASE_K,     BANK_DEPTH_A1, BANK_DEPTH_B1, BANK_STEP_M,   BANK_STEP_N, BANK_STEP_KA,
+    BANK_STEP_KB,    BANK_DB_L0A,   BANK_DB_L0B,   BANK_DB_L0C,
+};
+
+static enum status parse_field(const struct record *r, const json_t *fields, const char *where,
+                               int field, int64_t low, struct bank_row *row)
+{
+    int64_t value = 0;
+    TRY(record_integer(r, fields, where, bank_field_names[field], low, INT32_MAX, &value));
+    row->number[field] = (int32_t)value;
+    return STATUS_OK;
+}
+
+static enum status parse_fields(const struct record *r, const json_t *fields, const char *where,
+                                int count, struct bank_row *row)
+{
+    for (size_t i = 0; i < sizeof needed_fields / sizeof *needed_fields; i++)
+        TRY(parse_field(r, fields, where, needed_fields[i], 1, row));
+    for (int f = 0; f < count; f++)
+        if (row->number[f] == 0 && json_object_get(fields, bank_field_names[f]))
+            TRY(parse_field(r, fields, where, f, 0, row));
+    return STATUS_OK;
+}
+
+/* The runtime's numbers of layouts. */
+static enum status parse_format(const struct record *r, const json_t *info, const char *name,
+                                bool *nz)
+{
+    enum { ND = 2, NZ = 29 };
+    const json_t *value = json_object_get(info, name);
+    *nz = value && json_integer_value(value) == NZ;
+    if (!value || *nz || (json_is_integer(value) && json_integer_value(value) == ND))
+        return STATUS_OK;
+    return record_error(r, "info_dict.%s: expected 2 (ND) or 29 (NZ)", name);
+}
+
+/* The product of four extents, "batch_a1" to "batch_a4"; 1 where they are not said. */
+static enum status parse_batch(const struct record *r, const json_t *info, char operand,
+                               int64_t *batch)
+{
+    *batch = 1;
+    for (int i = 1; i <= 4; i++) {
+        char name[] = {'b', 'a', 't', 'c', 'h', '_', operand, (char)('0' + i), 0};
+        int64_t extent = 1;
+        if (!json_object_get(info, name))
+            continue;
+        TRY(record_integer(r, info, "info_dict", name, 1, INT32_MAX, &extent));
+        if (extent > INT32_MAX / *batch)
+            return record_error(r, "info_dict.%s: expected a batch below 2^31", name);
+        *batch *= extent;
+    }
+    return STATUS_OK;
+}
+
+static enum status parse_problem(const struct record *r, const json_t *info, struct bank_row *row)
+{
+    const struct {
+        const char *name;
+        int64_t *size;
+    } sizes[] = {{"m", &row->m}, {"k", &row->k}, {"n", &row->n}};
+    int64_t batch_b = 1;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        TRY(record_integer(r, info, "info_dict", sizes[i].name, 1, INT32_MAX, sizes[i].size));
+    TRY(record_type(r, info, "info_dict", "out_dtype", DTYPE_CANN_NUMBERS, &row->out_type));
+    TRY(record_bool(r, info, "info_dict", "trans_a_flag", &row->transpose_a));
+    TRY(record_bool(r, info, "info_dict", "trans_b_flag", &row->transpose_b));
+    TRY(parse_format(r, info, "a_format", &row->nz_a));
+    TRY(parse_format(r, info, "b_format", &row->nz_b));
+    TRY(parse_format(r, info, "out_format", &row->nz_c));
+    TRY(parse_batch(r, info, 'a', &row->batch));
+    TRY(parse_batch(r, info, 'b', &batch_b));
+    if (batch_b != 1 && batch_b != row->batch)
+        return record_error(r, "info_dict: expected as many B as A, or one B");
+    row->share_b = batch_b == 1 && row->batch > 1;
+    return STATUS_OK;
+}
+
+static enum status parse_runtime_kb(const struct record *r, const json_t *object,
+                                    struct bank_row *row)
+{
+    const json_t *info, *knowledge;
+    TRY(record_member(r, object, "the row", "info_dict", &info));
+    TRY(record_member(r, object, "the row", "knowledge", &knowledge));
+    TRY(record_type(r, info, "info_dict", "a_dtype", DTYPE_CANN_NUMBERS, &row->type));
+    if (!r->tilings_only || json_object_get(info, "b_dtype"))
+        TRY(record_type_is(r, info, "info_dict", "b_dtype", DTYPE_CANN_NUMBERS, row->type));
+    TRY(record_bool(r, info, "info_dict", "bias_flag", &row->bias));
+    TRY(parse_fields(r, knowledge, "knowledge", BANK_FIELDS, row));
+    row->out_type = dtype_result(row->type);
+    if (!r->tilings_only)
+        TRY(parse_problem(r, info, row));
+    else if (json_object_get(info, "out_dtype"))
+        TRY(record_type(r, info, "info_dict", "out_dtype", DTYPE_CANN_NUMBERS, &row->out_type));
+    row->batch_type = -1;
+    return STATUS_OK;
+}
+
+#define MOST_US 1e12
+
+/* A member of ours: nothing else in a TCubeTiling says how long it took. */
+static enum status parse_measured(const struct record *r, const json_t *object,
+                                  struct bank_row *row)
+{
+    const json_t *value = json_object_get(object, "measured_us");
+    double us = json_number_value(value); /* 0 of what is no number */
+    if (!value)
+        return STATUS_OK;
+    if (!(us > 0 && us <= MOST_US))
+        return record_error(r, "measured_us: expected microseconds, more than 0 and at most %g",
+                            MOST_US);
+    row->measured_ns = us * NS_PER_US;
+    return STATUS_OK;
+}
+
+/* Members of ours, of operands and results that are not in FP16. */
+static enum status parse_types(const struct record *r, const json_t *object, struct bank_row *row)
+{
+    const struct {
+        const char *name;
+        enum dtype *type;
+    } types[] = {{BANK_TYPE_MEMBER, &row->type}, {BANK_OUT_TYPE_MEMBER, &row->out_type}};
+    row->type = row->out_type = DTYPE_F16;
+    if (!json_object_get(object, BANK_TYPE_MEMBER) &&
+        !json_object_get(object, BANK_OUT_TYPE_MEMBER))
+        return STATUS_OK;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        TRY(record_type(r, object, "the tiling", types[i].name, DTYPE_CANN_NAMES, types[i].type));
+    return STATUS_OK;
+}
+
+/* Members of ours, where an operand is stored transposed. */
+static enum status parse_transposes(const struct record *r, const json_t *object,
+                                    struct bank_row *row)
+{
+    const struct {
+        const char *name;
+        bool *transpose;
+    } operands[] = {{BANK_TRANSPOSE_A_MEMBER, &row->transpose_a},
+                    {BANK_TRANSPOSE_B_MEMBER, &row->transpose_b}};
+    for (size_t i = 0; i < sizeof operands / sizeof *operands; i++)
+        if (json_object_get(object, operands[i].name))
+            TRY(record_bool(r, object, "the tiling", operands[i].name, operands[i].transpose));
+    return STATUS_OK;
+}
+
+/* Layouts are not in a TCubeTiling: row by row. */
+static enum status parse_tcubetiling(const struct record *r, const json_t *object,
+                                     struct bank_row *row)
+{
+    static const int sizes[] = {BANK_M, BANK_N, BANK_KA, BANK_KB};
+    TRY(parse_fields(r, object, "the tiling", BANK_TCUBE_FIELDS, row));
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        TRY(parse_field(r, object, "the tiling", sizes[i], 1, row));
+    if (row->number[BANK_KA] != row->number[BANK_KB])
+        return record_error(r, "the tiling: expected Ka = Kb");
+    TRY(parse_types(r, object, row));
+    TRY(parse_transposes(r, object, row));
+    TRY(parse_measured(r, object, row));
+    row->m = row->number[BANK_M];
+    row->n = row->number[BANK_N];
+    row->k = row->number[BANK_KA];
+    row->batch = row->number[BANK_BATCH_COUNT] > 1 ? row->number[BANK_BATCH_COUNT] : 1;
+    row->bias = row->number[BANK_IS_BIAS] != 0;
+    row->batch_type = -1;
+    return STATUS_OK;
+}
+
+enum status bank_parse(struct record *r, const char *text, size_t length, struct bank_row *row)
+{
+    static enum status (*const parsers[BANK_FORMATS])(const struct record *, const json_t *,
+                                                      struct bank_row *) = {
+        [BANK_REPOSITORY] = parse_repository,
+        [BANK_STATIC] = parse_static,
+        [BANK_RUNTIME_KB] = parse_runtime_kb,
+        [BANK_TCUBETILING] = parse_tcubetiling,
+    };
+    json_error_t problem;
+    json_t *object = json_loadb(text, length, JSON_REJECT_DUPLICATES, &problem);
+    if (!object) {
+        r->line += problem.line > 0 ? problem.line - 1 : 0;
+        for (char *c = problem.text; *c; c++)
+            if (*c == '\n' || *c == '\r')
+                *c = ' ';
+        return record_error(r, "%.150s (column %d), expected a JSON object", problem.text,
+                            problem.column);
+    }
+    enum status status = json_is_object(object) ? parsers[row->format](r, object, row)
+                                                : record_error(r, "expected a JSON object");
+    json_decref(object);
+    return status;
 }

@@ -5,8 +5,6 @@
 #include "core/status.h"
 #include "formats/bank_row.h"
 
-#include <jansson.h>
-
 struct record {
     const char *file;
     int line, number;
@@ -15,35 +13,7 @@ struct record {
     struct error *error;
 };
 
-/* STATUS_INVALID with "file:line: " before the text. */
-enum status record_error(const struct record *r, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/* Members that must be there. `where` is the parent's name, for the text. */
-enum status record_member(const struct record *r, const json_t *parent, const char *where,
-                          const char *name, const json_t **value);
-enum status record_integer(const struct record *r, const json_t *parent, const char *where,
-                           const char *name, int64_t low, int64_t high, int64_t *value);
-enum status record_bool(const struct record *r, const json_t *parent, const char *where,
-                        const char *name, bool *value);
-
-/* A member that says an element type by CANN's name, or by its number. */
-enum status record_type(const struct record *r, const json_t *parent, const char *where,
-                        const char *name, enum dtype_words words, enum dtype *type);
-
-/* Likewise of a type that follows from another: B's is A's. */
-enum status record_type_is(const struct record *r, const json_t *parent, const char *where,
-                           const char *name, enum dtype_words words, enum dtype expected);
-
-/* Of `shape` and of a static bank's `info_dict`. */
-enum status parse_shape(const struct record *r, const json_t *shape, const char *where,
-                        struct bank_row *row);
-
-/* cost_time, once the shape is known. */
-enum status parse_cost(const struct record *r, const json_t *record, struct bank_row *row);
-
-typedef enum status record_parser(const struct record *r, const json_t *object,
-                                  struct bank_row *row);
-record_parser parse_repository, parse_static, parse_runtime_kb, parse_tcubetiling;
+/* Reads a row of row->format from the text of its record. STATUS_INVALID with "file:line: what". */
+enum status bank_parse(struct record *r, const char *text, size_t length, struct bank_row *row);
 
 #endif

@@ -1,11 +1,14 @@
 /* Fields are found by slot, whatever their column (profile_columns.c). Times and ratios of a unit
  * say the same twice: the time counts, the ratio fills in where there is none, and a difference is
- * noted. What is wrong with a value spoils its row, never the reading. */
-#include "formats/profile_parts.h"
-
+ * noted. A row's columns tell which cores ran: what did something, or has a time of its own; where
+ * one kind of cores has no cycles, some profilers write a time of the other's beside it. Counters
+ * become what was done: shares of the cores' time become that time, bandwidths bytes. The profilers
+ * compute the operations of the matrix unit from the cycles of its types, so a row that has both
+ * says one thing twice: where they disagree, neither is relied on. What is wrong with a value
+ * spoils its row, never the reading. */
 #include "core/number.h"
-
 #include "core/utf8.h"
+#include "formats/profile_columns.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -15,21 +18,15 @@
 /* A kernel that takes longer has not been measured: a day. */
 #define MAX_US 8.64e10
 
+/* Ratios are printed with few digits, and counters are read one after the other. */
+#define ROUNDING 0.01
+
 /* ------------------------------------------------------------------ fields */
 
 static const char *field_of(const struct profile *profile, int slot)
 {
     int column = profile->columns[slot];
     return column < 0 || column >= profile->csv.field_count ? "" : profile->csv.fields[column];
-}
-
-bool profile_is_absent(const char *text, int length)
-{
-    static const char *const absent[] = {"", "N/A", "NA", "-", "--", "null", "none"};
-    for (size_t i = 0; i < sizeof absent / sizeof *absent; i++)
-        if (length == (int)strlen(absent[i]) && strncasecmp(text, absent[i], (size_t)length) == 0)
-            return true;
-    return false;
 }
 
 /* Copies a name; '?' for what is no UTF-8 and for what is not shown. False: it was not UTF-8. */
@@ -59,8 +56,8 @@ static bool copy_name(const char *field, char copy[PROFILE_NAME_SIZE])
 
 /* ------------------------------------------------------------------ problems */
 
-static void complain(const struct profile *profile, struct profile_row *row, int slot,
-                     const char *what)
+static void note_broken(const struct profile *profile, struct profile_row *row, int slot,
+                        const char *what)
 {
     char shown[CSV_SHOWN_SIZE];
     if (!row->broken)
@@ -106,24 +103,199 @@ static double read_number(const struct profile *profile, int slot, bool share, d
         length < (int)sizeof digits && !strpbrk(digits, "xXpP") ? number_real(digits) * scale : NAN;
     if (number >= 0 && number <= largest)
         return fabs(number); /* -0 is 0 */
-    complain(profile, row, slot, expected);
+    note_broken(profile, row, slot, expected);
     return -1;
 }
 
-double profile_number(const struct profile *profile, int slot, double largest, const char *expected,
-                      struct profile_row *row)
+/* A number of a column, from 0 to `largest`, scaled; -1 where there is none. */
+static double number_of(const struct profile *profile, int slot, double largest,
+                        const char *expected, struct profile_row *row)
 {
     return read_number(profile, slot, false, largest, expected, row);
 }
 
-double profile_share(const struct profile *profile, int slot, struct profile_row *row)
+/* The same of a share, which may be in percent: a little more than 1 is rounding. */
+static double share_in(const struct profile *profile, int slot, struct profile_row *row)
 {
-    return read_number(profile, slot, true, 1 + PROFILE_ROUNDING, "expected a share, 0 to 1", row);
+    return read_number(profile, slot, true, 1 + ROUNDING, "expected a share, 0 to 1", row);
 }
 
 static double time_of(const struct profile *profile, int slot, struct profile_row *row)
 {
-    return profile_number(profile, slot, MAX_US, "expected microseconds, 0 to 86400000000", row);
+    return number_of(profile, slot, MAX_US, "expected microseconds, 0 to 86400000000", row);
+}
+
+/* ------------------------------------------------------------------ cores */
+
+static bool did_something(const struct profile_row *row, int side)
+{
+    for (int unit = 0; unit < PROFILE_UNITS; unit++)
+        if (row->busy_us[side][unit] > 0)
+            return true;
+    for (int counter = 0; counter < PROFILE_COUNTERS; counter++)
+        if (row->counters[side][counter] > 0)
+            return true;
+    return false;
+}
+
+static bool knows_side(const struct profile_row *row, int side)
+{
+    for (int unit = 0; unit < PROFILE_UNITS; unit++)
+        if (row->busy_us[side][unit] >= 0)
+            return true;
+    for (int counter = 0; counter < PROFILE_COUNTERS; counter++)
+        if (row->counters[side][counter] >= 0)
+            return true;
+    return row->core_us[side] > 0;
+}
+
+bool profile_side_ran(const struct profile_row *row, int side)
+{
+    int other = PROFILE_SIDES - 1 - side;
+    if (did_something(row, side))
+        return true;
+    bool idle = row->cycles[side] == 0 && row->core_us[other] > 0 && row->cycles[other] != 0;
+    return knows_side(row, side) && row->core_us[side] > 0 && !idle;
+}
+
+bool profile_has_core_times(const struct profile_row *row)
+{
+    return row->core_us[SIDE_CUBE] > 0 || row->core_us[SIDE_VECTOR] > 0;
+}
+
+bool profile_runs_elsewhere(const struct profile_row *row)
+{
+    static const char *const kinds[] = {"AI_CPU", "HCCL", "COMMUNICATION", "DSA_SQE", "DVPP"};
+    int length;
+    const char *kind = profile_trimmed(row->texts[SLOT_CORE_TYPE], &length);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if ((int)strlen(kinds[i]) == length && strncasecmp(kind, kinds[i], (size_t)length) == 0)
+            return true;
+    return false;
+}
+
+/* ------------------------------------------------------------------ counters */
+
+/* Operations of a block of 16 x 16 x 16 in FP16, and of 16 x 32 x 16 in INT8, which take a cycle
+ * each. */
+enum { FP16_OPERATIONS = 8192, INT8_OPERATIONS = 16384 };
+
+/* Ratios have three digits behind the point. */
+#define DIGIT 0.0005
+
+/* More than any chip moves or computes. */
+#define MOST_COUNT   1e24
+#define MOST_GBPS    1e6
+#define BYTES_PER_GB 1e9
+
+static bool is_between(int counter, int first, int last)
+{
+    return counter >= first && counter <= last;
+}
+
+/* How long its cores ran, or as far as is known the whole of it; -1. */
+static double side_us(const struct profile_row *row, int side)
+{
+    return row->core_us[side] >= 0 ? row->core_us[side] : row->duration_us;
+}
+
+static double read_counter(const struct profile *profile, int side, int counter,
+                           struct profile_row *row)
+{
+    int slot = SLOT_COUNTER + side * PROFILE_COUNTERS + counter;
+    double core_us = side_us(row, side), value;
+    if (is_between(counter, COUNTER_MAC_FP16, COUNTER_VEC_MISC)) {
+        value = share_in(profile, slot, row);
+        return value < 0 || core_us < 0 ? -1 : fmin(value, 1) * core_us;
+    }
+    if (is_between(counter, COUNTER_UB_READ, COUNTER_UB_WRITE_SCALAR)) {
+        value = number_of(profile, slot, MOST_GBPS, "expected a bandwidth in GB/s", row);
+        return value < 0 || core_us < 0 ? -1 : value * BYTES_PER_GB * core_us * 1e-6;
+    }
+    if (is_between(counter, COUNTER_BANKGROUP_CONFLICT, COUNTER_RESOURCE_CONFLICT))
+        return share_in(profile, slot, row);
+    return number_of(profile, slot, MOST_COUNT, "expected a count", row);
+}
+
+/* What is counted of the matrix unit is not used where it cannot be. */
+static void drop_cube(int side, struct profile_row *row, const char *why)
+{
+    double *counters = row->counters[side];
+    counters[COUNTER_MAC_FP16] = counters[COUNTER_MAC_INT8] = counters[COUNTER_CUBE_FOPS] = -1;
+    if (!row->problem[0])
+        snprintf(row->problem, sizeof row->problem, "%s", why);
+    if (!row->note[0])
+        snprintf(row->note, sizeof row->note, "%s: they are not used", why);
+}
+
+static void check_cube(int side, struct profile_row *row)
+{
+    const double *counters = row->counters[side];
+    double fp16_us = counters[COUNTER_MAC_FP16], int8_us = counters[COUNTER_MAC_INT8];
+    double fops = counters[COUNTER_CUBE_FOPS], cycles = row->cycles[side];
+    double core_us = side_us(row, side);
+    char why[PROFILE_PROBLEM_SIZE];
+    if (fp16_us < 0 || int8_us < 0 || !(core_us > 0))
+        return;
+    double fp16 = fp16_us / core_us, int8 = int8_us / core_us;
+    if (fp16 + int8 > 1 + ROUNDING) {
+        snprintf(why, sizeof why,
+                 "mac_fp16_ratio and mac_int8_ratio are %.9g together, expected "
+                 "at most 1",
+                 fp16 + int8);
+        drop_cube(side, row, why);
+        return;
+    }
+    if (fops < 0 || cycles < 0)
+        return;
+    double expected = (FP16_OPERATIONS * fp16 + INT8_OPERATIONS * int8) * cycles;
+    double digits = (FP16_OPERATIONS + INT8_OPERATIONS) * DIGIT * cycles;
+    if (fabs(fops - expected) <= expected * ROUNDING + digits + 1)
+        return;
+    snprintf(why, sizeof why,
+             "cube_fops is %.9g, expected (8192 mac_fp16_ratio + 16384 mac_int8_ratio) "
+             "total_cycles, %.9g",
+             fops, expected);
+    drop_cube(side, row, why);
+}
+
+/* ------------------------------------------------------------------ sides */
+
+/* Columns without a prefix in a table of a split chip: the unified buffer is the vector cores', and
+ * all the rest too where they alone ran. */
+static void settle_sides(const struct profile *profile, struct profile_row *row)
+{
+    static const int of_vector[] = {
+        COUNTER_GM_TO_UB,           COUNTER_UB_TO_GM,       COUNTER_UB_READ,
+        COUNTER_UB_WRITE,           COUNTER_UB_READ_VECTOR, COUNTER_UB_WRITE_VECTOR,
+        COUNTER_BANKGROUP_CONFLICT, COUNTER_BANK_CONFLICT,  COUNTER_RESOURCE_CONFLICT};
+    bool alone = row->core_us[SIDE_VECTOR] > 0 && !(row->core_us[SIDE_CUBE] > 0);
+    double *cube = row->counters[SIDE_CUBE], *vector = row->counters[SIDE_VECTOR];
+    if (profile->columns[SLOT_CORE_TIME + SIDE_VECTOR] < 0)
+        return;
+    for (size_t i = 0; i < sizeof of_vector / sizeof *of_vector; i++) {
+        int counter = of_vector[i];
+        if (vector[counter] < 0)
+            vector[counter] = cube[counter];
+        cube[counter] = -1;
+    }
+    for (int counter = 0; counter < PROFILE_COUNTERS && alone; counter++)
+        if (vector[counter] < 0) {
+            vector[counter] = cube[counter];
+            cube[counter] = -1;
+        }
+}
+
+/* Fills counters and modes of a row that has its times. */
+static void read_counters(const struct profile *profile, struct profile_row *row)
+{
+    row->modes = profile->modes;
+    for (int side = 0; side < PROFILE_SIDES; side++) {
+        for (int counter = 0; counter < PROFILE_COUNTERS; counter++)
+            row->counters[side][counter] = read_counter(profile, side, counter, row);
+        check_cube(side, row);
+    }
+    settle_sides(profile, row);
 }
 
 /* ------------------------------------------------------------------ rows */
@@ -131,21 +303,22 @@ static double time_of(const struct profile *profile, int slot, struct profile_ro
 static void note_difference(const struct profile *profile, int slot, double ratio, double time_us,
                             double core_us, struct profile_row *row)
 {
-    if (fabs(ratio - time_us / core_us) > PROFILE_ROUNDING && !row->note[0])
+    if (fabs(ratio - time_us / core_us) > ROUNDING && !row->note[0])
         snprintf(row->note, sizeof row->note, "%s says %.3f, the times say %.3f: the times count",
                  profile->names[slot - SLOT_TIME + SLOT_RATIO], ratio, time_us / core_us);
 }
 
 /* The share of the core's time, where its cycles are counted or that is in the file. */
-static double share_of(const struct profile *profile, int place, int side, struct profile_row *row)
+static double share_of_unit(const struct profile *profile, int place, int side,
+                            struct profile_row *row)
 {
-    double ratio = profile_share(profile, SLOT_RATIO + place, row);
+    double ratio = share_in(profile, SLOT_RATIO + place, row);
     double cycles =
-        profile_number(profile, SLOT_UNIT_CYCLES + place, 1e18, "expected a number of cycles", row);
+        number_of(profile, SLOT_UNIT_CYCLES + place, 1e18, "expected a number of cycles", row);
     if (ratio >= 0 || cycles < 0 || !(row->cycles[side] > 0))
         return ratio;
-    if (cycles > row->cycles[side] * (1 + PROFILE_ROUNDING))
-        complain(profile, row, SLOT_UNIT_CYCLES + place, "more than its core's");
+    if (cycles > row->cycles[side] * (1 + ROUNDING))
+        note_broken(profile, row, SLOT_UNIT_CYCLES + place, "more than its core's");
     return cycles / row->cycles[side];
 }
 
@@ -156,9 +329,9 @@ static double busy_of(const struct profile *profile, int side, int unit, double 
 {
     int place = side * PROFILE_UNITS + unit, slot = SLOT_TIME + place;
     double time_us = time_of(profile, slot, row);
-    double ratio = share_of(profile, place, side, row);
-    if (core_us >= 0 && time_us > core_us * (1 + PROFILE_ROUNDING) + PROFILE_ROUNDING)
-        complain(profile, row, slot, "longer than its core");
+    double ratio = share_of_unit(profile, place, side, row);
+    if (core_us >= 0 && time_us > core_us * (1 + ROUNDING) + ROUNDING)
+        note_broken(profile, row, slot, "longer than its core");
     if (time_us >= 0 && ratio >= 0 && core_us > 0 && !whole)
         note_difference(profile, slot, ratio, time_us, core_us, row);
     if (time_us < 0 && ratio >= 0 && core_us >= 0)
@@ -170,8 +343,7 @@ static double busy_of(const struct profile *profile, int side, int unit, double 
 static void compare_with_duration(const struct profile *profile, int slot, double core_us,
                                   struct profile_row *row)
 {
-    if (row->duration_us < 0 ||
-        core_us <= row->duration_us * (1 + PROFILE_ROUNDING) + PROFILE_ROUNDING)
+    if (row->duration_us < 0 || core_us <= row->duration_us * (1 + ROUNDING) + ROUNDING)
         return;
     snprintf(row->note, sizeof row->note, "%s is %.9g, longer than the %.9g of %s",
              profile->names[slot], core_us, row->duration_us, profile->names[SLOT_DURATION]);
@@ -185,7 +357,7 @@ static void read_side(const struct profile *profile, int side, struct profile_ro
     double core_us = row->core_us[side] = time_of(profile, SLOT_CORE_TIME + side, row);
     bool whole = core_us < 0;
     row->cycles[side] =
-        profile_number(profile, SLOT_CYCLES + side, 1e18, "expected a number of cycles", row);
+        number_of(profile, SLOT_CYCLES + side, 1e18, "expected a number of cycles", row);
     for (int unit = 0; unit < PROFILE_UNITS; unit++)
         row->busy_us[side][unit] =
             busy_of(profile, side, unit, whole ? row->duration_us : core_us, whole, row);
@@ -197,10 +369,9 @@ static void read_times(const struct profile *profile, struct profile_row *row)
     row->duration_us = time_of(profile, SLOT_DURATION, row);
     for (int side = 0; side < PROFILE_SIDES; side++)
         read_side(profile, side, row);
-    row->blocks = row->is_block ? 1
-                                : profile_number(profile, SLOT_BLOCKS, 1e6,
-                                                 "expected a number of cores", row);
-    profile_read_counters(profile, row);
+    row->blocks =
+        row->is_block ? 1 : number_of(profile, SLOT_BLOCKS, 1e6, "expected a number of cores", row);
+    read_counters(profile, row);
     for (int side = 0; side < PROFILE_SIDES; side++)
         if (profile_side_ran(row, side))
             compare_with_duration(profile, SLOT_CORE_TIME + side, row->core_us[side], row);

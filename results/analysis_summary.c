@@ -1,18 +1,136 @@
 /* Sums a profile up. Rows are added up as they come: by verdict, and in groups by type, name and
  * bottleneck, which are found in a binary tree (tsearch) and sorted by time at the end. The number
  * of groups is limited, and what finds no place counts as one more, so that memory does not grow
- * with the file. The figures are those of Zhou et al. 2025, Figs. 13 and 14. */
+ * with the file; the longest rows are an array in order of time, into which each that is long
+ * enough is put at its place. The figures are those of Zhou et al. 2025, Figs. 13 and 14. */
 #include "results/analysis_summary.h"
-
+#include "analysis/advice/advice.h"
 #include "analysis/profile/analyse.h"
 #include "analysis/roofline.h"
 #include "core/array.h"
 #include "formats/json.h"
-#include "results/analysis_longest.h"
 
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ------------------------------------------------------------------ the longest rows */
+
+/* Of the longest rows, what a line shows. */
+struct long_row {
+    int line;
+    double time_us, utilisation_least, utilisation_most, active_ratio;
+    enum verdict verdict;
+    int next; /* as analyse_next returns it */
+    char component[HARDWARE_NAME_SIZE];
+    char *name; /* owned */
+};
+
+struct longest {
+    int count, most;
+    struct long_row *rows; /* the longest first; owned */
+};
+
+/* As many as a page or a terminal shows. */
+enum { MOST_LONG_ROWS = 1000 };
+
+static bool longest_make(int top, struct longest *longest)
+{
+    longest->count = 0;
+    longest->most = top < MOST_LONG_ROWS ? top : MOST_LONG_ROWS;
+    longest->rows = calloc((size_t)longest->most + 1, sizeof *longest->rows);
+    return longest->rows != NULL;
+}
+
+static void longest_clear(struct longest *longest)
+{
+    for (int i = 0; i < longest->count; i++)
+        free(longest->rows[i].name);
+    free(longest->rows);
+}
+
+/* Of what has no verdict, the component that is known to be used most; -1. */
+static int most_used(const struct diagnosis *d)
+{
+    int most = -1;
+    for (int c = 0; c < d->component_count; c++)
+        if (d->components[c].utilisation_least > 0 &&
+            (most < 0 ||
+             d->components[c].utilisation_least > d->components[most].utilisation_least))
+            most = c;
+    return most;
+}
+
+/* The first of equally long ones stays before the others. */
+static bool longest_add(struct longest *longest, const struct profile_row *row,
+                        const struct diagnosis *d, int next, double time_us)
+{
+    int at = longest->count;
+    while (at > 0 && longest->rows[at - 1].time_us < time_us)
+        at--;
+    if (at == longest->most)
+        return true;
+    struct long_row kept = {.line = row->line,
+                            .time_us = time_us,
+                            .utilisation_least = -1,
+                            .utilisation_most = -1,
+                            .active_ratio = -1,
+                            .verdict = d->verdict,
+                            .next = next,
+                            .name = strdup(row->name)};
+    if (!kept.name)
+        return false;
+    int component = d->component >= 0 ? d->component : most_used(d);
+    if (component >= 0) {
+        const struct component *c = &d->components[component];
+        snprintf(kept.component, sizeof kept.component, "%s", c->name);
+        kept.utilisation_least = c->utilisation_least;
+        kept.utilisation_most = c->utilisation_most;
+        kept.active_ratio = c->active_ratio;
+    }
+    if (longest->count == longest->most)
+        free(longest->rows[--longest->count].name);
+    memmove(&longest->rows[at + 1], &longest->rows[at],
+            (size_t)(longest->count++ - at) * sizeof kept);
+    longest->rows[at] = kept;
+    return true;
+}
+
+const char *strategies_against(enum verdict verdict, char text[STRATEGIES_SIZE])
+{
+    text[0] = 0;
+    for (const struct advice_strategy *s = advice_strategies; s->name; s++)
+        if (s->cause == verdict)
+            snprintf(text + strlen(text), STRATEGIES_SIZE - strlen(text), "%s%s", *text ? " " : "",
+                     s->name);
+    return text;
+}
+
+/* Utilisation is what it is at least; what it is at most stands in the row itself. */
+static json_t *long_row_json(const struct long_row *row)
+{
+    char strategies[STRATEGIES_SIZE];
+    strategies_against(row->verdict, strategies);
+    return json_pack("{s:s, s:i, s:f, s:s?, s:s?, s:o, s:o, s:s?, s:s?}", "name", row->name, "line",
+                     row->line, "time_us", row->time_us, "verdict", verdict_name(row->verdict),
+                     "component", row->component[0] ? row->component : NULL, "utilisation_share",
+                     json_number_from_0(row->utilisation_least > 0 ||
+                                                row->utilisation_least == row->utilisation_most
+                                            ? row->utilisation_least
+                                            : -1),
+                     "active_share", json_number_from_0(row->active_ratio), "try",
+                     *strategies ? strategies : NULL, "collect_next", analyse_next_name(row->next));
+}
+
+static json_t *longest_json(const struct longest *longest, int top)
+{
+    json_t *rows = json_array();
+    for (int i = 0; i < longest->count && i < top; i++)
+        json_array_append_new(rows, long_row_json(&longest->rows[i]));
+    return rows;
+}
+
+/* ------------------------------------------------------------------ sums */
 
 /* A model has some hundreds of types and some thousands of names. */
 enum { MAX_GROUPS = 16384 };
@@ -193,7 +311,7 @@ int64_t summary_broken_rows(const struct summary *summary)
 
 /* ------------------------------------------------------------------ JSON */
 
-static double share(double part, double whole)
+static double share_of(double part, double whole)
 {
     return whole > 0 ? part / whole : 0;
 }
@@ -201,8 +319,8 @@ static double share(double part, double whole)
 static json_t *tally_json(struct tally tally, struct tally of)
 {
     return json_pack("{s:I, s:f, s:f, s:f}", "count", (json_int_t)tally.count, "count_share",
-                     share((double)tally.count, (double)of.count), "time_us", tally.time_us,
-                     "time_share", share(tally.time_us, of.time_us));
+                     share_of((double)tally.count, (double)of.count), "time_us", tally.time_us,
+                     "time_share", share_of(tally.time_us, of.time_us));
 }
 
 /* All five, as in the figures of Zhou et al. 2025. */
@@ -252,10 +370,11 @@ static json_t *group_json(const struct group *group, const char *key, struct tal
     enum verdict verdict = main_verdict(group);
     json_object_set_new(row, "verdict",
                         verdict == VERDICT_NONE ? json_null() : json_string(verdict_name(verdict)));
-    json_object_set_new(row, "verdict_time_share",
-                        json_real(verdict == VERDICT_NONE ? 0
-                                                          : share(group->verdicts[verdict].time_us,
-                                                                  group->all.time_us)));
+    json_object_set_new(
+        row, "verdict_time_share",
+        json_real(verdict == VERDICT_NONE
+                      ? 0
+                      : share_of(group->verdicts[verdict].time_us, group->all.time_us)));
     json_decref(counts);
     return row;
 }
@@ -292,7 +411,7 @@ static json_t *next_words(const struct summary *summary, int next)
                         chip ? "name the chip with" : "collect", analyse_next_name(next),
                         analyse_next_reason(next), (long long)summary->next[next].count,
                         summary->next[next].count == 1 ? "" : "s",
-                        100 * share(summary->next[next].time_us, summary->rows.time_us));
+                        100 * share_of(summary->next[next].time_us, summary->rows.time_us));
 }
 
 json_t *summary_json(struct summary *summary, int top)

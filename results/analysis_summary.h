@@ -23,8 +23,11 @@ int64_t summary_rows(const struct summary *summary);
 int64_t summary_broken_rows(const struct summary *summary);
 
 /* Rows and times, what to collect next, "causes", "components", and the `top` first of "types",
- * "names" and "longest_rows" by time. NULL
- * when out of memory. */
+ * "names" and "longest_rows" by time. NULL when out of memory. */
 json_t *summary_json(struct summary *summary, int top);
+
+/* The strategies against a verdict, with blanks between; "". */
+enum { STRATEGIES_SIZE = 64 };
+const char *strategies_against(enum verdict verdict, char text[STRATEGIES_SIZE]);
 
 #endif

@@ -2,7 +2,6 @@
  * what stands after them. A row is read, diagnosed, counted and written before the next is read, so
  * profiles may be of any length; the table is the summary alone, laid out by results/outline.h. */
 #include "results/analysis_write.h"
-
 #include "analysis/advice/advice.h"
 #include "analysis/roofline.h"
 #include "core/utf8.h"
@@ -10,8 +9,6 @@
 #include "formats/json.h"
 #include "formats/profile_join.h"
 #include "formats/text.h"
-#include "results/analysis_files.h"
-#include "results/analysis_longest.h"
 #include "results/analysis_summary.h"
 #include "results/diagnosis_write.h"
 #include "results/outline.h"
@@ -36,6 +33,28 @@ struct finding {
 };
 
 /* ------------------------------------------------------------------ JSON */
+
+static json_t *modes_json(unsigned modes)
+{
+    json_t *names = json_array();
+    for (int mode = 0; mode < PROFILE_MODES; mode++)
+        if (modes >> mode & 1)
+            json_array_append_new(names, json_string(profile_mode_name(mode)));
+    if (!modes)
+        json_array_append_new(names, json_string(profile_mode_name(PROFILE_MODES)));
+    return names;
+}
+
+static json_t *files_json(const struct profile_join *join)
+{
+    json_t *files = json_array();
+    for (int f = 0; f < join->file_count; f++)
+        json_array_append_new(files, json_pack("{s:o, s:s, s:o}", "file",
+                                               json_text(join->files[f].csv.file), "format",
+                                               join->files[f].format, "modes",
+                                               modes_json(join->files[f].modes)));
+    return files;
+}
 
 /* That it is 0 at least says nothing. */
 static double at_least(const struct component *c)
@@ -110,15 +129,14 @@ static enum status put_json(struct writer *w, json_t *object, size_t flags, stru
 static enum status json_begin(struct writer *w, struct error *error)
 {
     const struct hardware *hw = w->job->how.hw;
-    json_t *head =
-        json_pack("{s:i, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", 1, "file",
-                  json_text(w->job->name), "format", w->join.format, "modes",
-                  analysis_modes_json(w->join.modes), "files", analysis_files_json(&w->join),
-                  "hardware", hw ? json_text(hw->name) : json_null(), "hardware_file",
-                  hw ? json_text(hw->file) : json_null(), "hardware_changes",
-                  hw ? overrides_json(hw) : json_object(), "cache",
-                  hw ? json_string(hardware_cache_word(hw)) : json_null(), "thresholds",
-                  thresholds_json(&w->job->how.thresholds));
+    json_t *head = json_pack("{s:i, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", 1,
+                             "file", json_text(w->job->name), "format", w->join.format, "modes",
+                             modes_json(w->join.modes), "files", files_json(&w->join), "hardware",
+                             hw ? json_text(hw->name) : json_null(), "hardware_file",
+                             hw ? json_text(hw->file) : json_null(), "hardware_changes",
+                             hw ? overrides_json(hw) : json_object(), "cache",
+                             hw ? json_string(hardware_cache_word(hw)) : json_null(), "thresholds",
+                             thresholds_json(&w->job->how.thresholds));
     fputc('{', w->out);
     enum status status = put_json(w, head, JSON_EMBED, error);
     fputs(", \"operators\": [", w->out);
@@ -338,7 +356,7 @@ static void report_missing(struct writer *w)
     w->job->problem(w->job->context, text);
 }
 
-static enum status take_rows(struct writer *w, struct diagnosis *diagnosis, struct error *error)
+static enum status read_rows(struct writer *w, struct diagnosis *diagnosis, struct error *error)
 {
     const struct writing *writing = &writings[w->job->format];
     struct profile_row row;
@@ -385,7 +403,7 @@ enum status analyse_profile(const struct analyse_job *job, FILE *out, struct ana
     struct diagnosis *diagnosis = malloc(sizeof *diagnosis);
     w.summary = summary_new(job->top);
     report_missing(&w);
-    status = w.summary && diagnosis ? take_rows(&w, diagnosis, error) : error_memory(error);
+    status = w.summary && diagnosis ? read_rows(&w, diagnosis, error) : error_memory(error);
     if (status == STATUS_OK)
         status = keep_summary(&w, error);
     if (w.summary) {

@@ -22,10 +22,6 @@ enum status diagnosis_write_table(const struct diagnosis_answer *answer, const s
 enum status diagnosis_write_json(const struct diagnosis_answer *answer, const struct style *style,
                                  FILE *out, struct error *error);
 
-/* One member of "operators"; NULL when out of memory. */
-json_t *diagnosis_json(const struct diagnosis *diagnosis,
-                       const struct diagnosis_thresholds *thresholds);
-
 /* "thresholds". */
 json_t *thresholds_json(const struct diagnosis_thresholds *thresholds);
 

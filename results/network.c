@@ -1,7 +1,9 @@
-/* Sums, orders and verdicts of a network's answer, for all of its writers (results/network.h). */
+/* Sums, orders and verdicts of a network's answer, and what it says in words about the whole step,
+ * for all of its writers (results/network.h). */
 #include "results/network.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +13,7 @@
 
 /* ------------------------------------------------------------------ sums */
 
-void network_sum_add(struct network_sum *sum, const struct network_answer *answer, int64_t call)
+static void add_call(struct network_sum *sum, const struct network_answer *answer, int64_t call)
 {
     const struct operator_call *c = &answer->network->calls[call];
     const struct operator_time *time = &answer->times[call];
@@ -35,7 +37,7 @@ struct network_sum network_sum_of(const struct network_answer *answer, enum netw
         const struct operator_call *call = &answer->network->calls[i];
         if ((part == PART_UNCOVERED) == (call->uncovered != NULL) &&
             (part != PART_L_KINDS || call->is_l_kind))
-            network_sum_add(&sum, answer, i);
+            add_call(&sum, answer, i);
     }
     return sum;
 }
@@ -116,7 +118,7 @@ enum status network_kinds(const struct network_answer *answer, struct network_ki
     for (int64_t i = 0; i < calls; i++) {
         if (i == 0 || strcmp(list[i].op_type, list[i - 1].op_type) != 0)
             (*kinds)[(*count)++].op_type = list[i].op_type;
-        network_sum_add(&(*kinds)[*count - 1].sum, answer, list[i].call);
+        add_call(&(*kinds)[*count - 1].sum, answer, list[i].call);
     }
     free(list);
     qsort(*kinds, (size_t)*count, sizeof **kinds, compare_kinds);
@@ -125,7 +127,7 @@ enum status network_kinds(const struct network_answer *answer, struct network_ki
 
 /* ------------------------------------------------------------------ calls */
 
-double network_now_ns(const struct network_answer *answer, int64_t call)
+static double now_ns(const struct network_answer *answer, int64_t call)
 {
     double measured_ns = answer->network->calls[call].measured_ns;
     return measured_ns > 0 ? measured_ns : answer->times[call].predicted_ns;
@@ -138,13 +140,13 @@ struct call_tuned network_tuned_of(const struct network_answer *answer, int64_t 
 
 double network_all_now_ns(const struct network_answer *answer, int64_t call)
 {
-    return network_now_ns(answer, call) * (double)answer->network->calls[call].count;
+    return now_ns(answer, call) * (double)answer->network->calls[call].count;
 }
 
 double network_saved_ns(const struct network_answer *answer, int64_t call)
 {
     double best_ns = network_tuned_of(answer, call).best_ns;
-    double saved_ns = best_ns > 0 ? network_now_ns(answer, call) - best_ns : 0;
+    double saved_ns = best_ns > 0 ? now_ns(answer, call) - best_ns : 0;
     return saved_ns > 0 ? saved_ns * (double)answer->network->calls[call].count : 0;
 }
 
@@ -186,14 +188,14 @@ const char *network_verdict(const struct network_answer *answer, int64_t call)
         return NULL;
     if (best_ns < (1 - WORTH) * least_ns)
         return "pays";
-    if (best_ns < (1 - WORTH) * network_now_ns(answer, call))
+    if (best_ns < (1 - WORTH) * now_ns(answer, call))
         return "may pay";
     return network_tuned_of(answer, call).gap > 0 ? NULL : "well tiled";
 }
 
 /* ------------------------------------------------------------------ shapes */
 
-static void put(char text[CALL_SHAPES_SIZE], const char *more)
+static void append_text(char text[CALL_SHAPES_SIZE], const char *more)
 {
     size_t used = strlen(text), room = CALL_SHAPES_SIZE - 4;
     if (used >= room)
@@ -204,14 +206,14 @@ static void put(char text[CALL_SHAPES_SIZE], const char *more)
         strcat(text, more);
 }
 
-static void put_tensor(const struct operator_tensor *tensor, char text[CALL_SHAPES_SIZE])
+static void append_tensor(const struct operator_tensor *tensor, char text[CALL_SHAPES_SIZE])
 {
     char size[32];
     if (tensor->rank == 0)
-        put(text, "1");
+        append_text(text, "1");
     for (int d = 0; d < tensor->rank; d++) {
         snprintf(size, sizeof size, "%s%lld", d ? "x" : "", (long long)tensor->size[d]);
-        put(text, size);
+        append_text(text, size);
     }
 }
 
@@ -219,14 +221,86 @@ const char *network_shapes(const struct operator_call *call, char text[CALL_SHAP
 {
     *text = '\0';
     for (int t = 0; t < call->input_count + call->output_count; t++) {
-        put(text, t == call->input_count ? (t ? " -> " : "-> ") : t ? " " : "");
-        put_tensor(&call->inputs[t], text);
+        append_text(text, t == call->input_count ? (t ? " -> " : "-> ") : t ? " " : "");
+        append_tensor(&call->inputs[t], text);
     }
     if (call->input_count + call->output_count > 0) {
-        put(text, " ");
-        put(text, dtype_name(call->inputs[0].type));
+        append_text(text, " ");
+        append_text(text, dtype_name(call->inputs[0].type));
     }
     for (size_t end = strlen(text); end && text[end - 1] == ' '; end--)
         text[end - 1] = '\0';
     return text;
+}
+
+/* ------------------------------------------------------------------ in words */
+
+struct lines {
+    struct network_line *line;
+    int count;
+};
+
+static void add_line(struct lines *lines, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void add_line(struct lines *lines, const char *name, const char *format, ...)
+{
+    struct network_line *line = &lines->line[lines->count++];
+    va_list list;
+    va_start(list, format);
+    line->name = name;
+    vsnprintf(line->text, sizeof line->text, format, list);
+    va_end(list);
+}
+
+static void add_measured_line(struct lines *lines, const struct network_sum *sum)
+{
+    char time[TEXT_SIZE];
+    if (sum->measured_ns > 0)
+        add_line(lines, "measured",
+                 "%s: the prediction is %.1f %% %s; absolute errors of rows add up to %.1f %%",
+                 text_time(sum->measured_ns, time),
+                 100 * fabs(sum->predicted_ns / sum->measured_ns - 1),
+                 sum->predicted_ns < sum->measured_ns ? "below" : "above",
+                 100 * sum->error_ns / sum->measured_ns);
+}
+
+static void add_l_kinds_line(struct lines *lines, const struct network_sum *sum)
+{
+    char predicted[TEXT_SIZE], measured[TEXT_SIZE];
+    if (sum->rows == 0)
+        return;
+    text_time(sum->predicted_ns, predicted);
+    if (sum->measured_ns > 0)
+        add_line(lines, "hotspots", "%s predicted, %s measured, of the kinds that L sums",
+                 predicted, text_time(sum->measured_ns, measured));
+    else
+        add_line(lines, "hotspots", "%s predicted, of the kinds that L sums", predicted);
+}
+
+static void add_graph_line(struct lines *lines, const struct network_answer *answer)
+{
+    char nodes[TEXT_SIZE], edges[TEXT_SIZE], sum[TEXT_SIZE], path[TEXT_SIZE];
+    if (answer->subgraph)
+        add_line(
+            lines, "graph",
+            "%s operators, %s dependencies: %s one after the other, %s on the longest path, of %d",
+            text_count(answer->subgraph->node_count, nodes),
+            text_count(answer->subgraph->edge_count, edges), text_time(answer->graph.sum_ns, sum),
+            text_time(answer->graph.path_ns, path), answer->graph.path_length);
+}
+
+int network_lines(const struct network_answer *answer, struct network_line line[NETWORK_LINES])
+{
+    char time[TEXT_SIZE], low[TEXT_SIZE], high[TEXT_SIZE];
+    struct lines lines = {line, 0};
+    struct network_sum all = network_sum_of(answer, PART_COVERED);
+    struct network_sum l_kinds = network_sum_of(answer, PART_L_KINDS);
+    add_line(&lines, "predicted", "%s, four of five within %s ... %s",
+             text_time(answer->total.predicted_ns, time), text_time(answer->total.low_ns, low),
+             text_time(answer->total.high_ns, high));
+    add_measured_line(&lines, &all);
+    add_l_kinds_line(&lines, &l_kinds);
+    add_graph_line(&lines, answer);
+    return lines.count;
 }

@@ -50,6 +50,9 @@ enum status network_write_json(const struct network_answer *answer, const struct
 enum status network_write_csv(const struct network_answer *answer, const struct style *style,
                               FILE *out, struct error *error);
 
+/* Fills is_front of them all. */
+void network_mark_front(struct network_variant *variants, int64_t count);
+
 /* ------------------------------------------------------------------ for the writers */
 
 /* Sums over calls and their counts, in nanoseconds; measured_ns is negative where a call of them
@@ -58,7 +61,6 @@ struct network_sum {
     int64_t rows, calls;
     double predicted_ns, low_ns, high_ns, measured_ns, error_ns;
 };
-void network_sum_add(struct network_sum *sum, const struct network_answer *answer, int64_t call);
 
 /* Of all calls that are covered, and of L's kinds among them or of those that are not covered. */
 enum network_part { PART_COVERED, PART_L_KINDS, PART_UNCOVERED };
@@ -93,9 +95,8 @@ enum status network_order(const struct network_answer *answer, int64_t **order, 
 /* What was found for it; of an answer without, nothing. */
 struct call_tuned network_tuned_of(const struct network_answer *answer, int64_t call);
 
-/* What one call takes now, measured or else predicted, and all of its calls; and what its best
- * tiling would save of these, 0 where that is not known. */
-double network_now_ns(const struct network_answer *answer, int64_t call);
+/* What all calls of a row take now, measured or else predicted, and what its best tiling would save
+ * of that, 0 where that is not known. */
 double network_all_now_ns(const struct network_answer *answer, int64_t call);
 double network_saved_ns(const struct network_answer *answer, int64_t call);
 

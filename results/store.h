@@ -78,6 +78,10 @@ enum status store_commit(struct store *store, struct error *error);
 /* Gives the space of removed rows back to the file system; after a commit. */
 enum status store_compact(struct store *store, struct error *error);
 
+/* A collation: texts in which runs of digits compare as numbers, "64x8" before "512x8". */
+int store_compare_shapes(void *unused, int left_length, const void *left, int right_length,
+                         const void *right);
+
 /* The order of rows: op, shape by its numbers, options, dtype, space, fingerprint, cores, query,
  * kind by its name, version; texts by their bytes. Less than, equal to or more than 0. */
 int store_compare(const struct store_key *a, const struct store_key *b);

@@ -1,12 +1,25 @@
 /* Exported results back into a store: of another machine, of a shard, of a backup.
  *
- * Nothing is committed unless all lines are good (results/store_lines.h). */
+ * A file has what store_export_row writes, a line a row. Every line is checked as a whole before
+ * anything of it counts, and nothing is committed unless all lines are good. */
 #ifndef AUTOTUNE_RESULTS_STORE_IMPORT_H
 #define AUTOTUNE_RESULTS_STORE_IMPORT_H
 
 #include "results/store_rows.h"
 
 #include <stdint.h>
+
+enum { STORE_MAX_LINE_BYTES = 1 << 26 };
+
+/* Reads a file ("-": the standard input) and calls visit for each row. STATUS_INVALID with
+ * "file:line: what, and what was expected"; STATUS_IO. */
+enum status store_lines_read(const char *file,
+                             enum status (*visit)(void *context, const struct store_row *row,
+                                                  struct error *error),
+                             void *context, struct error *error);
+
+/* Would every line be taken? */
+enum status store_lines_check(const char *file, struct error *error);
 
 /* What happens to a row whose key the store has with another result. */
 enum store_clash {

@@ -30,7 +30,7 @@ static bool is_kernel(const struct store_filter *filter, const char *kernel)
     return is_name(filter->kernel, kernel) || (filter->kernel2 && is_name(filter->kernel2, kernel));
 }
 
-static bool fits(const char *pattern, const char *text)
+static bool matches_pattern(const char *pattern, const char *text)
 {
     return !pattern || fnmatch(pattern, text, 0) == 0;
 }
@@ -48,7 +48,8 @@ static bool same_but_blanks(const char *a, const char *b)
     }
 }
 
-bool store_is_hardware(const char *asked, const char *name, const char *fingerprint)
+/* Is this what the chip is called, or the beginning of its fingerprint? */
+static bool is_hardware(const char *asked, const char *name, const char *fingerprint)
 {
     size_t length = strlen(asked);
     return same_but_blanks(asked, name) ||
@@ -67,10 +68,10 @@ bool store_filter_matches(const struct store_filter *filter, const struct store_
     const struct store_key *key = &row->key;
     return (!filter->kind_given || filter->kind == key->kind) && is_name(filter->op, key->op) &&
            is_kernel(filter, store_kernel(row)) && is_name(filter->dtype, key->dtype) &&
-           is_name(filter->space, key->space) && fits(filter->shape, key->shape) &&
-           fits(filter->options, key->options) && (!filter->cores || filter->cores == key->cores) &&
-           (!filter->hardware ||
-            store_is_hardware(filter->hardware, row->hardware_name, key->hardware));
+           is_name(filter->space, key->space) && matches_pattern(filter->shape, key->shape) &&
+           matches_pattern(filter->options, key->options) &&
+           (!filter->cores || filter->cores == key->cores) &&
+           (!filter->hardware || is_hardware(filter->hardware, row->hardware_name, key->hardware));
 }
 
 /* Where a row's texts are. */
@@ -140,7 +141,8 @@ struct reading {
     struct store_rows *rows;
 };
 
-static enum status take(void *context, const struct store_row *row, struct error *error)
+static enum status keep_if_it_passes(void *context, const struct store_row *row,
+                                     struct error *error)
 {
     const struct reading *reading = context;
     if (!store_filter_matches(reading->filter, row))
@@ -154,7 +156,7 @@ enum status store_rows_read(struct store *store, const struct store_filter *filt
 {
     struct reading reading = {filter, answers, rows};
     *rows = (struct store_rows){0};
-    enum status status = store_each(store, take, &reading, error);
+    enum status status = store_each(store, keep_if_it_passes, &reading, error);
     if (status != STATUS_OK)
         store_rows_clear(rows);
     return status;

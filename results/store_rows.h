@@ -29,9 +29,6 @@ bool store_filter_matches(const struct store_filter *filter, const struct store_
  * "kernel=…"; "": it is an operator's. */
 const char *store_kernel(const struct store_row *row);
 
-/* Is this what the chip is called, or the beginning of its fingerprint? */
-bool store_is_hardware(const char *asked, const char *name, const char *fingerprint);
-
 /* Copies of rows, in the order in which they were added. */
 struct store_rows {
     struct store_row *rows;

@@ -81,9 +81,6 @@ json_t *tune_question_json(const struct tune_answer *answer);
 json_t *measured_json(const struct space *space, const struct host_tune *tune);
 json_t *validation_json(const struct host_question *question, const struct host_answer *measured);
 
-/* Of writers of processors' answers. */
-void measured_write_table(const struct tune_answer *answer, const struct style *style, FILE *out);
-
 /* The three writers. */
 typedef enum status tune_writer(const struct tune_answer *answer, const struct style *style,
                                 FILE *out, struct error *error);

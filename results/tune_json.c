@@ -4,6 +4,63 @@
 
 #include <math.h>
 
+void tune_put_corrected(const struct corrected *c, json_t *found)
+{
+    if (c->corrected_ns > 0)
+        json_object_update_new(found,
+                               json_pack("{s:f, s:[f, f], s:f, s:s}", "corrected_ns",
+                                         c->corrected_ns, "interval_ns", c->low_ns, c->high_ns,
+                                         "outside", c->outside, "outside_by", c->outside_by));
+}
+
+json_t *tune_correction_json(const struct tune_correction *c)
+{
+    bool used = c->best.corrected_ns > 0;
+    return json_pack("{s:o, s:b, s:o, s:o}", "file", json_text(c->file), "used", used,
+                     used ? "about" : "reason", json_text(c->about), "covers",
+                     json_number_above_0(c->covers));
+}
+
+static json_t *candidate_json(const struct space *space, const struct host_candidate *candidate)
+{
+    const struct measured *m = &candidate->measured;
+    bool known = m->timing.median_ns > 0;
+    return json_pack(
+        "{s:o, s:o, s:f, s:o, s:o, s:o, s:b, s:i, s:i, s:b, s:I, s:o}", "tiling",
+        tiling_json(space->axes, space->axis_count, &candidate->model.tiling), "time_ns",
+        json_number_above_0(m->timing.median_ns), "predicted_ns", found_ns(&candidate->model),
+        "spread", json_number(known ? m->timing.spread : NAN), "max_error",
+        json_number(tune_max_error(candidate)), "allowed_error", json_number(m->allowed_error),
+        "error_sampled", m->sampled, "samples", m->timing.samples, "dropped", m->timing.dropped,
+        "fell_out", m->timing.fell_out, "rank", (json_int_t)candidate->rank, "quarantined",
+        m->quarantine[0] ? json_text(m->quarantine) : json_null());
+}
+
+json_t *measured_json(const struct space *space, const struct host_tune *tune)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < tune->count; i++)
+        json_array_append_new(list, candidate_json(space, &tune->items[i]));
+    return list;
+}
+
+json_t *validation_json(const struct host_question *question, const struct host_answer *measured)
+{
+    const struct host_tune *tune = &measured->tune;
+    const struct model_quality *q = &tune->quality;
+    json_t *json = json_pack(
+        "{s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:f, s:b, s:f}", "asked",
+        measured->asked, "measured", tune->measured, "left_out", tune->left_out, "mean_error",
+        json_number(q->mean_error), "worst_error", json_number(q->worst_error), "bias",
+        json_number(q->bias), "spearman", json_number(q->spearman), "regret_first",
+        json_number(q->regret_first), "regret_top3", json_number(q->regret_top), "noise",
+        tune->noise.spread, "noise_dropped", tune->noise.dropped, "noisy", tune->noisy, "seconds",
+        measured->seconds);
+    if (question->is_sample)
+        json_object_set_new(json, "seed", json_integer((json_int_t)question->seed));
+    return json;
+}
+
 json_t *tune_found_json(const struct tune_answer *answer, const struct found *found)
 {
     const struct space *space = answer->space;

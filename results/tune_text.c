@@ -9,6 +9,8 @@
 
 enum { TOP_COLUMNS = 45, LINE_SIZE = 128 }; /* columns before a tiling of the top list */
 
+/* ------------------------------------------------------------------ the best */
+
 static void put_head(const struct tune_answer *a, const struct style *style, FILE *out)
 {
     char title[PROBLEM_TITLE_SIZE];
@@ -78,6 +80,23 @@ void tune_write_time(const struct tune_answer *a, const struct found *found,
     (a->space->hw->host ? put_processor_time : put_chip_time)(a, found, style, out);
 }
 
+void tune_write_corrected(const struct tune_correction *c, const struct style *style, FILE *out)
+{
+    char time[TEXT_SIZE], low[TEXT_SIZE], high[TEXT_SIZE];
+    const struct corrected *best = &c->best;
+    if (!(best->corrected_ns > 0)) {
+        text_put_line("correction", style, out, "none: %s", c->about);
+        return;
+    }
+    text_put_line("corrected", style, out, "%s%s%s, %.0f %% of such kernels within %s to %s",
+                  style->bold, text_time(best->corrected_ns, time), style->end, 100 * c->covers,
+                  text_time(best->low_ns, low), text_time(best->high_ns, high));
+    if (best->outside > 0)
+        text_put_line("", style, out, "outside what it was learned from, by %.2g ranges of \"%s\"",
+                      best->outside, best->outside_by);
+    text_put_line("", style, out, "%s", c->about);
+}
+
 static void put_best(const struct tune_answer *a, const struct found *found,
                      const struct style *style, FILE *out)
 {
@@ -105,6 +124,160 @@ void tune_write_shares(const struct tune_answer *a, const struct found *found,
                 100 * share.busy_ns / found_ns(found), most ? "  busiest" : "");
     }
 }
+
+/* ------------------------------------------------------------------ what ran on this machine */
+
+enum { MAX_CELL = 24 };
+
+static int64_t value_on_axis(const struct host_tune *tune, int i, int axis)
+{
+    return tune->items[i].model.tiling.value[axis];
+}
+
+/* Axes on which all measured tilings agree are said once. */
+static bool is_constant(const struct host_tune *tune, int axis)
+{
+    for (int i = 1; i < tune->count; i++)
+        if (value_on_axis(tune, i, axis) != value_on_axis(tune, 0, axis))
+            return false;
+    return tune->count > 1;
+}
+
+static int width_of_axis(const struct host_tune *tune, const struct axis *axes, int axis)
+{
+    char text[MAX_CELL];
+    size_t width = strlen(axes[axis].name);
+    for (int i = 0; i < tune->count; i++) {
+        size_t length = strlen(axis_value_text(&axes[axis], value_on_axis(tune, i, axis), text));
+        width = length > width ? length : width;
+    }
+    return (int)width;
+}
+
+static void put_constants(const struct tune_answer *a, FILE *out)
+{
+    char text[MAX_CELL];
+    bool any = false;
+    const struct host_tune *tune = &a->measured->tune;
+    for (int i = 0; i < a->space->axis_count; i++) {
+        const struct axis *axis = &a->space->axes[i];
+        if (!is_constant(tune, i))
+            continue;
+        fprintf(out, "%s%s=%s", any ? "  " : "  all with      ", axis->name,
+                axis_value_text(axis, value_on_axis(tune, 0, i), text));
+        any = true;
+    }
+    if (any)
+        fputc('\n', out);
+}
+
+/* Of the i-th; negative: their names. */
+static void put_values(const struct tune_answer *a, int i, FILE *out)
+{
+    char text[MAX_CELL];
+    const struct host_tune *tune = &a->measured->tune;
+    const struct axis *axes = a->space->axes;
+    for (int axis = 0; axis < a->space->axis_count; axis++)
+        if (!is_constant(tune, axis))
+            fprintf(out, " %*s", width_of_axis(tune, axes, axis),
+                    i < 0 ? axes[axis].name
+                          : axis_value_text(&axes[axis], value_on_axis(tune, i, axis), text));
+    fputc('\n', out);
+}
+
+static void put_candidate(const struct tune_answer *a, int i, const struct style *style, FILE *out)
+{
+    char measured[TEXT_SIZE], predicted[TEXT_SIZE];
+    const struct host_candidate *candidate = &a->measured->tune.items[i];
+    const struct timing *timing = &candidate->measured.timing;
+    double model_ns = found_ns(&candidate->model);
+    fprintf(out, "  %s%9s  %6.2f %%  %9s %+7.1f %% %5lld  %8.1e%s%s", i == 0 ? style->bold : "",
+            text_time(timing->median_ns, measured), 100 * timing->spread,
+            text_time(model_ns, predicted), 100 * (model_ns / timing->median_ns - 1),
+            (long long)candidate->rank, tune_max_error(candidate), timing->fell_out ? "*" : " ",
+            i == 0 ? style->end : "");
+    put_values(a, i, out);
+}
+
+static void put_candidates(const struct tune_answer *a, const struct style *style, FILE *out)
+{
+    bool fell_out = false;
+    const struct host_tune *tune = &a->measured->tune;
+    fprintf(out, "   measured    spread      model       off  rank max error ");
+    put_values(a, -1, out);
+    for (int i = 0; i < tune->measured; i++) {
+        put_candidate(a, i, style, out);
+        fell_out = fell_out || tune->items[i].measured.timing.fell_out;
+    }
+    if (fell_out)
+        fprintf(out, "  * too slow to win: few samples\n");
+}
+
+static void put_quarantine(const struct tune_answer *a, const struct style *style, FILE *out)
+{
+    char text[TILING_TEXT_SIZE];
+    const struct host_tune *tune = &a->measured->tune;
+    for (int i = 0; i < tune->count; i++) {
+        const struct host_candidate *candidate = &tune->items[i];
+        if (!candidate->measured.quarantine[0])
+            continue;
+        tiling_text(a->space->axes, a->space->axis_count, &candidate->model.tiling, text,
+                    sizeof text);
+        fprintf(out, "  %squarantine%s   %s\n", style->warn, style->end,
+                candidate->measured.quarantine);
+        fprintf(out, "               --set %s\n", text);
+    }
+}
+
+static const char *text_known(double number, int digits, const char *unit, char text[TEXT_SIZE])
+{
+    if (!isfinite(number))
+        return "unknown";
+    snprintf(text, TEXT_SIZE, "%.*f%s", digits, number, unit);
+    return text;
+}
+
+static void put_model_quality(const struct host_tune *tune, const struct style *style, FILE *out)
+{
+    char n[5][TEXT_SIZE];
+    const struct model_quality *q = &tune->quality;
+    fprintf(out, "  the model    error %s on average, %s at worst; rank correlation %s\n",
+            text_known(100 * q->mean_error, 1, " %", n[0]),
+            text_known(100 * q->worst_error, 1, " %", n[1]), text_known(q->spearman, 2, "", n[2]));
+    fprintf(out,
+            "               its first pick takes %s of the best time, the best of its first 3 %s\n",
+            text_known(q->regret_first, 3, " x", n[3]), text_known(q->regret_top, 3, " x", n[4]));
+    fprintf(out,
+            "  %snoise%s        %.2f %% spread of a fixed piece of work, %.0f %% of its samples "
+            "dropped%s\n",
+            tune->noisy ? style->warn : "", tune->noisy ? style->end : "", 100 * tune->noise.spread,
+            100 * tune->noise.dropped,
+            tune->noisy ? ": noisy, small differences mean nothing" : "");
+}
+
+static void put_measured(const struct tune_answer *a, const struct style *style, FILE *out)
+{
+    if (!a->measured)
+        return;
+    const struct host_tune *tune = &a->measured->tune;
+    fprintf(out, "  measured     %d of %d %s on this machine in %.1f s", tune->measured,
+            a->measured->asked,
+            a->question->is_sample ? "tilings, a random sample and the model's first 3,"
+                                   : "tilings",
+            a->measured->seconds);
+    if (tune->left_out)
+        fprintf(out, "; the end came before %d", tune->left_out);
+    fputs(a->measured_from_store ? "\n               from store: --fresh measures again\n" : "\n",
+          out);
+    put_constants(a, out);
+    if (tune->measured)
+        put_candidates(a, style, out);
+    put_quarantine(a, style, out);
+    put_model_quality(tune, style, out);
+    fputc('\n', out);
+}
+
+/* ------------------------------------------------------------------ how the search went */
 
 /* What was cut short does not know of all tilings whether they are legal. */
 static void put_legal(const struct tune_answer *a, const struct style *style, FILE *out)
@@ -275,11 +448,11 @@ enum status tune_write_table(const struct tune_answer *answer, const struct styl
     put_head(answer, style, out);
     if (best && !(answer->measured && answer->question->is_sample)) {
         put_best(answer, best, style, out);
-        measured_write_table(answer, style, out);
+        put_measured(answer, style, out);
         tune_write_shares(answer, best, style, out);
         fputc('\n', out);
     } else {
-        measured_write_table(answer, style, out);
+        put_measured(answer, style, out);
     }
     put_search(answer, style, out);
     if (answer->top > 1 && answer->search->count)

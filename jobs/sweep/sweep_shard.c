@@ -4,7 +4,7 @@
  * and what is wrong about all of them is wrong about all parts. Parts differ by at most the cost of
  * one job, whatever the order. */
 #include "jobs/sweep/sweep.h"
-#include "results/store_schema.h"
+#include "results/store.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -166,7 +166,7 @@ expect 'all writers of CSV' test -z "$(cd "$source_dir" &&
         cli/options.c) ;; # its name
         cli/cmd_analyse.c | cli/analyse_profile.c | results/analysis_write.c) echo results/analysis_write.c ;;
         cli/cmd_probe.c) ;; # numbers and identifiers, as calibrate reads them
-        cli/cmd_network.c) echo results/network_json.c ;;
+        cli/cmd_network.c) echo results/network_write.c ;;
         cli/cmd_table.c) echo formats/table_write.c ;;
         cli/cmd_store.c) echo results/store_write.c ;;
         cli/tune_answer.c) echo results/tune_csv.c ;;

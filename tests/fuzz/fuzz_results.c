@@ -4,7 +4,6 @@
 #include "formats/csv.h"
 #include "jobs/table/tilings.h"
 #include "results/store_import.h"
-#include "results/store_lines.h"
 #include "results/store_write.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -2,7 +2,6 @@
  * And fingerprints: the same content has the same, any other number another. */
 #include "hardware/fingerprint.h"
 #include "results/store.h"
-#include "results/store_schema.h"
 #include "tests/hardware_files.h"
 
 #include <signal.h>
