@@ -9,7 +9,6 @@
  * any number of threads. */
 #include "search/listed.h"
 #include "search/prefix.h"
-#include "search/walk.h"
 
 #include <gsl/gsl_rng.h>
 #include <stdlib.h>

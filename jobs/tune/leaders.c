@@ -9,7 +9,6 @@
 
 #include "core/array.h"
 #include "search/clock.h"
-#include "search/several.h"
 #include "search/workers.h"
 
 #include <math.h>
