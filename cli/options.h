@@ -84,9 +84,16 @@ extern const struct command commands[];
 int cli_parse(const struct usage *usage, int argc, char **argv, void *options, const char **words,
               int max_words);
 
-/* The option of the parser with this long name, of `length` bytes, or this key. */
-const struct argp_option *cli_find_option(const struct argp *argp, const char *name, size_t length,
-                                          int key);
+/* What shells ask to complete a word: `autotune --complete WORD...` with the words of the line up
+ * to the cursor, the last of which, "" too, is to be completed. Prints what it may become, one a
+ * line, with its meaning behind a tab; nothing where files are expected. What there is to offer
+ * comes from the tables that parse and that `list` shows.
+ *
+ * The word that main finds before, and that cli_parse finds in place of the command's. */
+#define COMPLETE_WORD "--complete"
+
+/* Commands that begin with `begin`. */
+void complete_command(const char *begin) __attribute__((noreturn));
 
 /* Notes what the command reads beside its options' files: a file ("-": the standard input), all
  * that the description called `name` comes from, those of chips or of kernels do, or a store. */

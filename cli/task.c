@@ -4,7 +4,6 @@
 #include "cli/task.h"
 
 #include "cli/command_text.h"
-#include "cli/complete.h"
 #include "kernels/registry.h"
 
 #include <stdio.h>
