@@ -1,7 +1,6 @@
 /* `autotune tune`, the command without a word. Search, trace, map, measurement and answer follow
  * each other, and each of them finds what those before it have left; what cannot be written is an
  * error only after the answer is out. */
-#include "cli/command_text.h"
 #include "cli/commands.h"
 #include "cli/correction.h"
 #include "cli/signals.h"

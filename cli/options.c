@@ -4,12 +4,17 @@
  *
  * To complete a word, those before it are read as argp would, only to know whether an option waits
  * for its value. Values to offer are read off the help: literals in the name of the argument, a|b,
- * and the list that a text refers to, `autotune list ops`. */
+ * and the list that a text refers to, `autotune list ops`.
+ *
+ * In a command line as text, words are quoted as POSIX shells take them: bare where all characters
+ * are harmless, else in single quotes; with characters that no terminal may get, as $'...' with
+ * escapes. */
 #include "cli/options.h"
 
 #include "cli/commands.h"
 #include "cli/progress.h"
 #include "core/suggest.h"
+#include "formats/shell.h"
 #include "hardware/load.h"
 #include "jobs/tune/chips.h"
 
@@ -534,4 +539,102 @@ int cli_parse(const struct usage *usage, int argc, char **argv, void *options, c
         cli_die("%s: %s", usage->name, strerror(failed));
     progress_open(usage->name, common->quiet);
     return common->word_count;
+}
+
+/* ---- as text ---- */
+
+char *cli_command_text(const char *word, int argc, char *const argv[])
+{
+    char *text = NULL;
+    size_t length;
+    FILE *out = cli_require_memory(open_memstream(&text, &length));
+    fprintf(out, "autotune%s%s", word ? " " : "", word ? word : "");
+    for (int i = 1; i < argc; i++) {
+        fputc(' ', out);
+        shell_word(argv[i], out);
+    }
+    cli_close_text(out);
+    return text;
+}
+
+void cli_put_option(const char *name, const char *value, FILE *out)
+{
+    fprintf(out, " --%s ", name);
+    shell_word(value, out);
+}
+
+void cli_put_change(const char *change, FILE *out)
+{
+    size_t length = strlen(HARDWARE_CACHE);
+    if (strncmp(change, HARDWARE_CACHE, length) == 0)
+        cli_put_option("cache", change + length, out);
+    else
+        cli_put_option("set-hw", change, out);
+}
+
+char *cli_file_command(const char *word, const struct common *common, const char *file)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *out = cli_require_memory(open_memstream(&text, &length));
+    fprintf(out, "autotune %s ", word);
+    shell_word(file, out);
+    if (common->hw_name)
+        cli_put_option("hw", common->hw_name, out);
+    if (*common->hw_folders)
+        cli_put_option("hw-path", common->hw_folders, out);
+    for (int i = 0; i < common->override_count; i++)
+        cli_put_change(common->overrides[i], out);
+    cli_close_text(out);
+    return text;
+}
+
+/* ---- --hw and --cores ---- */
+
+const char *cli_hardware_name(const struct common *common)
+{
+    return common->hw_name ? common->hw_name : CHIP_DEFAULT;
+}
+
+void cli_load_hardware(struct common *common, struct hardware *hw)
+{
+    struct error error;
+    struct hardware_overrides overrides = {common->overrides, (size_t)common->override_count};
+    cli_require(
+        hardware_load_from(common->hw_folders, cli_hardware_name(common), &overrides, hw, &error),
+        &error);
+    cli_reads_hardware(common, cli_hardware_name(common));
+    if (common->verbose)
+        cli_note("hardware: %s from %s", hw->name, hw->file);
+}
+
+void cli_require_chip(const struct hardware *hw)
+{
+    if (hw->host)
+        cli_die("%s is a processor, whose kernels are compiled code, not programs: expected --hw "
+                "of a chip",
+                hw->name);
+}
+
+int cli_cores(const struct common *common, const struct hardware *hw, int most)
+{
+    struct error error;
+    int cores;
+    cli_require(chip_cores(hw, most, common->cores, &cores, &error), &error);
+    return cores;
+}
+
+int cli_program_cores(const struct common *common, const struct program *program)
+{
+    unsigned buffers = 0;
+    for (int32_t r = 0; r < program->region_count; r++)
+        if (program->regions[r].buffer >= 0)
+            buffers |= 1U << program->regions[r].buffer;
+    return cli_cores(common, program->hw, hardware_cores_with(program->hw, buffers));
+}
+
+void cli_load_chip(struct common *common, struct hardware *hw)
+{
+    cli_load_hardware(common, hw);
+    cli_require_chip(hw);
 }

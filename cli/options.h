@@ -95,6 +95,20 @@ int cli_parse(const struct usage *usage, int argc, char **argv, void *options, c
 /* Commands that begin with `begin`. */
 void complete_command(const char *begin) __attribute__((noreturn));
 
+/* The command line as a shell takes it, from argv[1] on: what made a table or a page; `word` is the
+ * command's, NULL: the main job. To be asked for before argv is parsed, which orders it anew. To be
+ * freed. */
+char *cli_command_text(const char *word, int argc, char *const argv[]);
+
+/* "autotune WORD FILE" about the same chip, as a shell takes it. To be freed. */
+char *cli_file_command(const char *word, const struct common *common, const char *file);
+
+/* Writes " --name value" as a shell takes it. */
+void cli_put_option(const char *name, const char *value, FILE *out);
+
+/* Writes a change of the description, " --set-hw key=value" or " --cache word". */
+void cli_put_change(const char *change, FILE *out);
+
 /* Notes what the command reads beside its options' files: a file ("-": the standard input), all
  * that the description called `name` comes from, those of chips or of kernels do, or a store. */
 void cli_reads(struct common *common, const char *file);
