@@ -31,7 +31,7 @@ static int64_t known_total(const struct search_run *run, int64_t open)
     return run->more ? 0 : least_of(all, run->strategy->simulates);
 }
 
-static void report(const struct search_run *run)
+static void report_progress(const struct search_run *run)
 {
     struct proof proof;
     if (!run->options->progress && !run->options->trace)
@@ -100,7 +100,7 @@ static enum status run_batch(struct search_run *run, struct error *error)
         if (batch.items[i].candidate.time_fs)
             incumbents_note(&run->incumbents, batch.items[i].candidate.time_fs);
     enum status observed = run->strategy->observe(run, &batch, status == STATUS_OK ? error : NULL);
-    report(run);
+    report_progress(run);
     return status == STATUS_OK ? observed : status;
 }
 

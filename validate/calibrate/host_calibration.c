@@ -345,7 +345,7 @@ static void restore_part(void *context)
     *m->calibration = m->aside;
 }
 
-static enum status measure(struct measuring *m, struct error *error)
+static enum status measure_all(struct measuring *m, struct error *error)
 {
     static const struct part parts[] = {
         {measure_start, PART_NONE},        {measure_clock, PART_CLOCK},
@@ -388,7 +388,7 @@ enum status calibrate_host(const struct calibrate_host_options *options,
     for (int l = 0; l < HOST_MAX_LEVELS; l++)
         host->overlap.exposed[l] = 1;
     host->overlap.copying = 1;
-    status = measure(m, error);
+    status = measure_all(m, error);
     free(m);
     load_read(NULL, &after);
     calibration->load = load_between(&before, &after);

@@ -90,8 +90,8 @@ void *calibrate_memory(int64_t wanted, int64_t least, int64_t *got)
 
 /* Rate of one sample behind untimed passes: caches that keep only what is asked for again need more
  * than one. */
-static double sample(struct walk *walk, const struct timing_clocks *clocks,
-                     struct calibrate_control *control, bool *keeps)
+static double sample_rate(struct walk *walk, const struct timing_clocks *clocks,
+                          struct calibrate_control *control, bool *keeps)
 {
     const struct timing_subject subject = {walk_on, walk};
     struct timing_reading reading;
@@ -162,7 +162,7 @@ static void measure_rates(enum host_isa isa, char *data, struct calibrate_contro
                 bool keeps;
                 if (!walks[l][kind].pass)
                     continue;
-                double gbps = sample(&walks[l][kind], &clocks, control, &keeps);
+                double gbps = sample_rate(&walks[l][kind], &clocks, control, &keeps);
                 add_sample(&samples[l][kind], gbps, keeps);
             }
     }
@@ -185,7 +185,7 @@ static void measure_reaches(enum host_isa isa, char *data, double first_bytes,
         calibrate_progress(control, "reach", (int64_t)bytes, levels->memory_bytes);
         for (int round = 0; round < REACH_ROUNDS; round++) {
             bool keeps;
-            double gbps = sample(&walk, &clocks, control, &keeps);
+            double gbps = sample_rate(&walk, &clocks, control, &keeps);
             add_sample(&samples, gbps, keeps);
         }
         levels->reaches[levels->reach_count++] =
