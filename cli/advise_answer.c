@@ -12,6 +12,110 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- what a change is to the file ---- */
+
+/* Text that may hold any bytes, so that none of them steers a terminal or ends the line. */
+static void put_printable(const char *text, size_t length, FILE *out)
+{
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)text[i];
+        fputc((c < ' ' && c != '\t') || c == 127 ? '?' : c, out);
+    }
+}
+
+/* The unified diff as text, which the caller frees. */
+static enum status print_unified(const struct diff *diff, const char *file, char **text,
+                                 size_t *size, struct error *error)
+{
+    FILE *stream = open_memstream(text, size);
+    if (!stream)
+        return error_memory(error);
+    TRY(diff_write_unified(diff, file, stream, error));
+    if (fclose(stream))
+        return error_memory(error);
+    return STATUS_OK;
+}
+
+static const char *style_of(const struct style *style, char mark)
+{
+    return mark == '-' ? style->warn : mark == '+' ? style->good : mark == '@' ? style->dim : "";
+}
+
+/* What a change is to the file, for people. */
+static enum status put_diff(const struct advise_question *question, const struct program *changed,
+                            const struct style *style, FILE *out, struct error *error)
+{
+    struct diff diff;
+    char *text = NULL;
+    size_t size = 0;
+    enum status status = diff_programs(question->source, question->program, changed, &diff, error);
+    if (status == STATUS_OK)
+        status = print_unified(&diff, question->file, &text, &size, error);
+    for (char *at = text, *end; status == STATUS_OK && at < text + size; at = end + 1) {
+        end = rawmemchr(at, '\n');
+        fputs(style_of(style, *at), out);
+        put_printable(at, (size_t)(end - at), out);
+        fprintf(out, "%s\n", *style_of(style, *at) ? style->end : "");
+    }
+    free(text);
+    diff_clear(&diff);
+    return status;
+}
+
+/* A line without its indentation; null for none. */
+static json_t *line_json(const struct diff_line *line)
+{
+    if (!line)
+        return json_null();
+    char *text = strndup(line->text, line->length);
+    json_t *value = text ? json_text(text + strspn(text, " \t")) : NULL;
+    free(text);
+    return value;
+}
+
+/* Lines that go and lines that come in their place, side by side as far as both are. */
+static json_t *changes_json(const struct diff *diff)
+{
+    json_t *changes = json_array();
+    int line = 1;
+    for (size_t i = 0; i < diff->count;) {
+        size_t gone = i, come;
+        while (gone < diff->count && diff->lines[gone].side == DIFF_BEFORE)
+            gone++;
+        for (come = gone; come < diff->count && diff->lines[come].side == DIFF_AFTER;)
+            come++;
+        size_t gone_count = gone - i, come_count = come - gone;
+        for (size_t k = 0; k < gone_count || k < come_count; k++) {
+            bool both = k < gone_count;
+            json_array_append_new(
+                changes, json_pack("{s:i, s:o, s:o}", "line", line, "before",
+                                   line_json(both ? &diff->lines[i + k] : NULL), "after",
+                                   line_json(k < come_count ? &diff->lines[gone + k] : NULL)));
+            line += both;
+        }
+        i = come;
+        if (i < diff->count && diff->lines[i].side == DIFF_BOTH) {
+            i++;
+            line++;
+        }
+    }
+    return changes;
+}
+
+static json_t *diff_json(const struct diff *diff, const char *file)
+{
+    char *text = NULL;
+    size_t size;
+    struct error error;
+    json_t *value = NULL;
+    if (print_unified(diff, file, &text, &size, &error) == STATUS_OK)
+        value = json_text(text);
+    free(text);
+    return value;
+}
+
+/* ---- the answer ---- */
+
 static double ns(int64_t fs)
 {
     return (double)fs / FS_PER_NS;
@@ -59,7 +163,7 @@ static enum status put_applied(const struct advise_question *question, const str
             verdict_name(advice->strategy->cause), style->dim, advice->strategy->title);
     put_tidied(advice->tidied_fs, out);
     fprintf(out, "%s\n", style->end);
-    return advise_put_diff(question, &advice->changed, style, out, error);
+    return put_diff(question, &advice->changed, style, out, error);
 }
 
 static void put_named(const struct advice *advice, const struct style *style, FILE *out)
@@ -88,7 +192,7 @@ static void put_question(const struct advise_question *question, FILE *out)
 {
     char line[TEXT_LINE_SIZE];
     const char *name = text_line(text_file_name(question->file), line);
-    advise_put_printable(name, strlen(name), out);
+    put_printable(name, strlen(name), out);
     fprintf(out, " on %s, %d core%s", question->program->hw->name, question->cores,
             question->cores == 1 ? "" : "s in step");
 }
@@ -147,8 +251,8 @@ static json_t *advice_json(const struct advise_question *question, const struct 
         "cause", verdict_name(advice->strategy->cause), "title", advice->strategy->title, "applies",
         applies, "saved_ns", json_number(known_ns(applies, time_fs - advice->time_fs)), "tidied_ns",
         json_number(known_ns(applies, advice->tidied_fs)), "time_ns",
-        json_number(known_ns(applies, advice->time_fs)), "changes", advise_changes_json(&diff),
-        "diff", applies ? advise_diff_json(&diff, question->file) : json_null(), "condition",
+        json_number(known_ns(applies, advice->time_fs)), "changes", changes_json(&diff), "diff",
+        applies ? diff_json(&diff, question->file) : json_null(), "condition",
         *advice->condition ? advice->condition : NULL);
     diff_clear(&diff);
     return json;

@@ -45,16 +45,4 @@ typedef enum status advise_changed_writer(const struct advise_question *question
                                           struct error *error);
 advise_changed_writer advise_write_program, advise_write_program_json, advise_write_program_diff;
 
-/* ---- advise_diff.c --------------------------------------------------------------------------- */
-
-/* What a change is to the file: a unified diff for people, and "changes" and "diff" of an answer in
- * JSON (both NULL when out of memory, or where nothing was changed: `changed` is empty). */
-enum status advise_put_diff(const struct advise_question *question, const struct program *changed,
-                            const struct style *style, FILE *out, struct error *error);
-json_t *advise_changes_json(const struct diff *diff);
-json_t *advise_diff_json(const struct diff *diff, const char *file);
-
-/* Text that may hold any bytes, so that none of them steers a terminal or ends the line. */
-void advise_put_printable(const char *text, size_t length, FILE *out);
-
 #endif

@@ -3,7 +3,6 @@
 #include "analysis/roofline.h"
 #include "cli/analyse_profile.h"
 #include "cli/answer.h"
-#include "cli/command_text.h"
 #include "cli/commands.h"
 #include "core/program_text.h"
 #include "costmodel/simulate.h"

@@ -3,8 +3,7 @@
  * becomes an override of the description. */
 #include "cli/answer.h"
 #include "cli/commands.h"
-#include "cli/evaluate_correction.h"
-#include "cli/evaluate_ranking.h"
+#include "cli/evaluate_answer.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
 #include "cli/threads.h"

@@ -2,7 +2,6 @@
  * are asked for; with --tune products and convolutions are searched, biggest first
  * (jobs/network/network_tune.h). */
 #include "cli/answer.h"
-#include "cli/command_text.h"
 #include "cli/commands.h"
 #include "cli/network_what_if.h"
 #include "cli/progress.h"

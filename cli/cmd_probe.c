@@ -1,7 +1,6 @@
 /* `autotune probe`: without a name the procedures that there are, with one its points and what it
  * concludes, with --all what each concludes. All are answered before any is written. */
 #include "cli/answer.h"
-#include "cli/command_text.h"
 #include "cli/commands.h"
 #include "cli/report_file.h"
 #include "core/suggest.h"

@@ -2,7 +2,6 @@
  * program that is short enough is checked beside, since times of an unsafe one mean nothing. */
 #include "analysis/check/check.h"
 #include "cli/answer.h"
-#include "cli/command_text.h"
 #include "cli/commands.h"
 #include "cli/trace_file.h"
 #include "core/program_text.h"

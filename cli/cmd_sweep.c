@@ -1,7 +1,6 @@
 /* `autotune sweep`. Rows become jobs first, and bad rows faults that do not stop the others; then
  * one of three: the plan (--dry-run), the scripts of a cluster (--slurm), or the jobs themselves,
  * each answer on disk as soon as it is there. */
-#include "cli/command_text.h"
 #include "cli/commands.h"
 #include "cli/progress.h"
 #include "cli/report_file.h"

@@ -1,7 +1,6 @@
 /* `autotune table`. Results of the store that pass the filter are put in order and handed to the
  * writer of the format; what is left out, and why, is said beside. */
 #include "cli/answer.h"
-#include "cli/command_text.h"
 #include "cli/commands.h"
 #include "cli/store_options.h"
 #include "jobs/table/tilings.h"

@@ -1,17 +1,13 @@
 /* `autotune tune`, the command without a word. Search, trace, map, measurement and answer follow
  * each other, and each of them finds what those before it have left; what cannot be written is an
  * error only after the answer is out. */
-#include "cli/command_text.h"
 #include "cli/commands.h"
 #include "cli/correction.h"
-#include "cli/landscape_file.h"
 #include "cli/signals.h"
 #include "cli/task.h"
 #include "cli/threads.h"
 #include "cli/trace_file.h"
 #include "cli/tune_answer.h"
-#include "cli/tune_calls.h"
-#include "cli/tune_export.h"
 #include "cli/tune_range.h"
 #include "jobs/tune/export.h"
 #include "kernels/details.h"

@@ -1,8 +1,6 @@
 /* The commands, in the order in which `autotune --help` lists them. */
 #include "cli/commands.h"
 
-#include "cli/complete.h"
-
 const struct command commands[] = {
     {"tune", "find the fastest tiling (the main job: the word may be left out)", cmd_tune},
     {"program", "print the kernel program of a tiling", cmd_program},

@@ -23,8 +23,8 @@ void correction_open(struct answer_correction *c, struct task *task)
     }
 }
 
-static void correct(const struct answer_correction *c, const struct job *job,
-                    const struct found *found, struct corrected *corrected)
+static void correct_one(const struct answer_correction *c, const struct job *job,
+                        const struct found *found, struct corrected *corrected)
 {
     struct error error;
     cli_require(correct_tiling(&c->correcting, &job->problem, &job->space, &found->tiling,
@@ -41,11 +41,11 @@ void correction_of_answer(struct answer_correction *c, const struct task *task,
     answer->correction = &c->said;
     if (!c->correction)
         return;
-    correct(c, &task->job, best, &c->said.best);
+    correct_one(c, &task->job, best, &c->said.best);
     int count = search ? search->count : 0;
     c->top = cli_require_memory(calloc((size_t)count + 1, sizeof *c->top));
     for (int i = 0; i < count && i < CORRECTED_MOST; i++)
-        correct(c, &task->job, &search->best[i], &c->top[i]);
+        correct_one(c, &task->job, &search->best[i], &c->top[i]);
     c->said.top = c->top;
 }
 

@@ -7,6 +7,9 @@
 #include "cli/options.h"
 #include "core/array.h"
 #include "core/stop.h"
+#include "hardware/load.h"
+#include "jobs/tune/chips.h"
+#include "jobs/tune/kernels.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -54,7 +57,7 @@ void files_note(struct files *files, enum file_use use, const char *option, cons
     entry->path = path ? cli_require_memory(strdup(path)) : NULL;
 }
 
-void files_clear(struct files *files)
+static void files_clear(struct files *files)
 {
     for (size_t i = 0; i < files->count; i++)
         free(files->entries[i].path);
@@ -197,7 +200,8 @@ static void check_entry(const struct files *files, size_t index)
             die_of_meeting(written, &files->entries[i]);
 }
 
-void files_check(const struct files *files)
+/* What shows only later, such as a full disk, is for files_write to say. */
+static void files_check(const struct files *files)
 {
     for (size_t i = 0; i < files->count; i++)
         if (files->entries[i].use == FILE_WRITTEN && files->entries[i].path)
@@ -332,4 +336,51 @@ FILE *files_temporary(void)
     if (!file)
         cli_die("a temporary file in %s: %s", folder, strerror(errno));
     return file;
+}
+
+/* ------------------------------------------------------------------ of a command */
+
+void cli_reads(struct common *common, const char *file)
+{
+    files_note(&common->files, FILE_READ, NULL, file);
+}
+
+static void note_read(void *context, const char *file)
+{
+    cli_reads(context, file);
+}
+
+void cli_reads_hardware(struct common *common, const char *name)
+{
+    hardware_each_file(common->hw_folders, name, note_read, common);
+}
+
+void cli_reads_chips(struct common *common, const struct chips *chips)
+{
+    chips_each_file(chips, note_read, common);
+}
+
+void cli_reads_kernels(struct common *common, const struct kernels *kernels)
+{
+    kernels_each_file(kernels, note_read, common);
+}
+
+void cli_keeps(struct common *common, const char *store)
+{
+    files_note(&common->files, FILE_STORE, NULL, store);
+}
+
+void cli_check_files(struct common *common)
+{
+    bool prints = !common->output;
+    int mode = fcntl(STDOUT_FILENO, F_GETFL);
+    if (prints && (mode & O_ACCMODE) == O_RDONLY) /* so is what main opens for a closed one */
+        cli_die("standard output: %s", strerror(EBADF));
+    files_note(&common->files, FILE_WRITTEN, "standard output", prints ? "/dev/stdout" : NULL);
+    files_check(&common->files);
+}
+
+void cli_close(struct common *common)
+{
+    files_clear(&common->files);
 }

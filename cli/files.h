@@ -1,9 +1,9 @@
 /* The files of one run: which it reads, which it writes, and which are its stores.
  *
  *   files_note(&files, FILE_WRITTEN, "--trace", path)    every file, as soon as its name is known
- *   files_check(&files)                                  before the work, and before any is touched
+ *   cli_check_files(&common)                             before the work, and before any is touched
  *   files_write(&files, path, text, length, &error)      of those noted as written
- *   files_clear(&files)
+ *   cli_close(&common)
  *
  * No file that is written may be one that is read, belong to a store, or be written twice, by
  * whatever name: links, other spellings and /dev/fd lead to the same file. */
@@ -30,10 +30,6 @@ struct files {
  * where a file is read. */
 void files_note(struct files *files, enum file_use use, const char *option, const char *path);
 
-/* Ends the program where a file cannot be written, or is not one of its own. What shows only later,
- * such as a full disk, is for files_write to say. */
-void files_check(const struct files *files);
-
 /* Replaces a file that was noted, or the one that a link names, as a whole: it has all of the text,
  * or what it had. A device or pipe is written to, and what is open already (/dev/fd/3) at its end.
  * The same of what a function puts out, which returns false where it cannot. */
@@ -45,7 +41,5 @@ enum status files_write_by(const struct files *files, const char *path,
 
 /* A file without a name in $TMPDIR, or /tmp; ends the program where it cannot be made. */
 FILE *files_temporary(void);
-
-void files_clear(struct files *files);
 
 #endif

@@ -1,6 +1,5 @@
 /* autotune: finds the word, hands over to its command. */
 #include "cli/commands.h"
-#include "cli/complete.h"
 #include "cli/progress.h"
 #include "core/suggest.h"
 

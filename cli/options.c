@@ -1,11 +1,20 @@
 /* Options, by argp, whose table is made of a command's at run time: one parser finds the row of an
  * option and puts the value where the row says. Those that all commands share, and what is said of
- * options that are unknown or mistaken. */
+ * options that are unknown or mistaken.
+ *
+ * To complete a word, those before it are read as argp would, only to know whether an option waits
+ * for its value. Values to offer are read off the help: literals in the name of the argument, a|b,
+ * and the list that a text refers to, `autotune list ops`.
+ *
+ * In a command line as text, words are quoted as POSIX shells take them: bare where all characters
+ * are harmless, else in single quotes; with characters that no terminal may get, as $'...' with
+ * escapes. */
 #include "cli/options.h"
 
-#include "cli/complete.h"
+#include "cli/commands.h"
 #include "cli/progress.h"
 #include "core/suggest.h"
+#include "formats/shell.h"
 #include "hardware/load.h"
 #include "jobs/tune/chips.h"
 
@@ -271,8 +280,9 @@ static void add_options(struct parsing *parsing, const struct cli_option *option
     }
 }
 
-const struct argp_option *cli_find_option(const struct argp *argp, const char *name, size_t length,
-                                          int key)
+/* The option of the parser with this long name, of `length` bytes, or this key. */
+static const struct argp_option *find_option(const struct argp *argp, const char *name,
+                                             size_t length, int key)
 {
     for (const struct argp_option *o = argp->options; o->doc; o++)
         if (o->name &&
@@ -321,7 +331,7 @@ static const struct argp_option *check_long(const struct argp *argp, const char 
                                             const char *word, const char **value)
 {
     size_t length = strcspn(word, "=");
-    const struct argp_option *option = cli_find_option(argp, word + 2, length - 2, -1);
+    const struct argp_option *option = find_option(argp, word + 2, length - 2, -1);
     if (!option) {
         struct suggestion like = suggest_for(word, (int)length);
         try_options(argp, &like);
@@ -339,7 +349,7 @@ static const struct argp_option *check_short(const struct argp *argp, const char
     const struct argp_option *option = NULL;
     const char *letter = word + 1;
     for (; *letter && !(option && option->arg); letter++) {
-        option = cli_find_option(argp, "", SIZE_MAX, (unsigned char)*letter);
+        option = find_option(argp, "", SIZE_MAX, (unsigned char)*letter);
         if (!option)
             cli_die("unknown option -%c; `%s --help` lists the options", *letter, name);
     }
@@ -365,6 +375,136 @@ static void check_options(const struct argp *argp, const char *name, int argc, c
         note_value(common, option, value ? value : argv[i]);
     }
 }
+
+/* ---- completing ---- */
+
+/* The word under way. */
+struct word {
+    const char *kept; /* what stands before the value in it: "--hw=" */
+    int kept_length;
+    const char *begin; /* of the value or name */
+};
+
+static void offer(const struct word *word, const char *name, size_t length, const char *title)
+{
+    size_t begun = strlen(word->begin);
+    if (begun <= length && strncmp(name, word->begin, begun) == 0)
+        printf("%.*s%.*s\t%s\n", word->kept_length, word->kept, (int)length, name, title);
+}
+
+void complete_command(const char *begin)
+{
+    const struct word word = {"", 0, begin};
+    for (const struct command *c = commands; c->word; c++)
+        offer(&word, c->word, strlen(c->word), c->title);
+    cli_exit_printed();
+}
+
+static void offer_options(const struct word *word, const struct argp *argp)
+{
+    char name[64];
+    for (const struct argp_option *o = argp->options; o->doc; o++)
+        if (o->name)
+            offer(word, name, (size_t)snprintf(name, sizeof name, "--%s", o->name), o->doc);
+}
+
+/* Words that are written as they are, "no|yes"; capitals stand for others. A line of `text` is
+ * another usage, and what follows a blank is another word. */
+static void offer_literals(const struct word *word, const char *text)
+{
+    for (const char *line = text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+        for (const char *at = line;;) {
+            size_t length = strcspn(at, "| \n");
+            if (islower((unsigned char)*at) || isdigit((unsigned char)*at))
+                offer(word, at, length, "");
+            if (at[length] != '|')
+                break;
+            at += length + 1;
+        }
+}
+
+static void offer_list(const struct word *word, const char *kind, size_t length)
+{
+    size_t index;
+    json_t *row, *rows = list_rows(kind, length);
+    json_array_foreach(rows, index, row)
+    {
+        const json_t *name = json_object_get(row, "name");
+        offer(word, json_string_value(name), json_string_length(name),
+              json_string_value(json_object_get(row, "title")));
+    }
+    json_decref(rows);
+}
+
+/* The list that a help text refers to. */
+static void offer_list_of(const struct word *word, const char *doc)
+{
+    static const char reference[] = "`autotune list ";
+    const char *list = doc ? strstr(doc, reference) : NULL;
+    if (list)
+        offer_list(word, list + strlen(reference), strcspn(list + strlen(reference), "` "));
+}
+
+static void offer_values(const struct word *word, const struct argp_option *option,
+                         const struct common *common)
+{
+    for (int f = 0; formats[f].name; f++)
+        if (strcmp(option->name, "format") == 0 && common->formats >> f & 1)
+            offer(word, formats[f].name, strlen(formats[f].name), "");
+    offer_literals(word, option->arg);
+    offer_list_of(word, option->doc);
+}
+
+/* The option that takes the next word for its value; NULL: none. */
+static const struct argp_option *option_before(const struct argp *argp, const char *word)
+{
+    const struct argp_option *option =
+        word[1] == '-' ? find_option(argp, word + 2, strlen(word + 2), -1)
+                       : find_option(argp, "", SIZE_MAX, (unsigned char)word[strlen(word) - 1]);
+    return option && option->arg ? option : NULL;
+}
+
+/* A word that is no option's: `first` is the one before it, NULL when it is the first itself. */
+static void offer_words(const struct word *word, const struct argp *argp, const char *first)
+{
+    if (first) {
+        offer_list(word, first, strlen(first));
+        return;
+    }
+    offer_literals(word, argp->args_doc ? argp->args_doc : "");
+    offer_list_of(word, argp->doc);
+}
+
+/* What may become of the last of the words, which are a command's. */
+static void complete_word(const struct argp *argp, const struct common *common, int argc,
+                          char **argv)
+{
+    const struct argp_option *option = NULL;
+    const char *first = NULL, *last = argc > 1 ? argv[argc - 1] : "";
+    for (int i = 1; i < argc - 1; i++) {
+        if (strcmp(argv[i], "=") == 0) /* bash makes a word of it */
+            continue;
+        const struct argp_option *before = option;
+        option = !before && argv[i][0] == '-' ? option_before(argp, argv[i]) : NULL;
+        if (!before && argv[i][0] != '-' && !first)
+            first = argv[i];
+    }
+    struct word word = {"", 0, strcmp(last, "=") == 0 ? "" : last};
+    const char *equals = strchr(last, '=');
+    if (!option && strncmp(last, "--", 2) == 0 && equals) {
+        option = find_option(argp, last + 2, (size_t)(equals - last - 2), -1);
+        word = (struct word){last, (int)(equals - last) + 1, equals + 1};
+    }
+    if (option && option->arg)
+        offer_values(&word, option, common);
+    else if (*last == '-')
+        offer_options(&word, argp);
+    else
+        offer_words(&word, argp, first);
+    cli_exit_printed();
+}
+
+/* ---- parsing ---- */
 
 int cli_parse(const struct usage *usage, int argc, char **argv, void *options, const char **words,
               int max_words)
@@ -399,4 +539,102 @@ int cli_parse(const struct usage *usage, int argc, char **argv, void *options, c
         cli_die("%s: %s", usage->name, strerror(failed));
     progress_open(usage->name, common->quiet);
     return common->word_count;
+}
+
+/* ---- as text ---- */
+
+char *cli_command_text(const char *word, int argc, char *const argv[])
+{
+    char *text = NULL;
+    size_t length;
+    FILE *out = cli_require_memory(open_memstream(&text, &length));
+    fprintf(out, "autotune%s%s", word ? " " : "", word ? word : "");
+    for (int i = 1; i < argc; i++) {
+        fputc(' ', out);
+        shell_word(argv[i], out);
+    }
+    cli_close_text(out);
+    return text;
+}
+
+void cli_put_option(const char *name, const char *value, FILE *out)
+{
+    fprintf(out, " --%s ", name);
+    shell_word(value, out);
+}
+
+void cli_put_change(const char *change, FILE *out)
+{
+    size_t length = strlen(HARDWARE_CACHE);
+    if (strncmp(change, HARDWARE_CACHE, length) == 0)
+        cli_put_option("cache", change + length, out);
+    else
+        cli_put_option("set-hw", change, out);
+}
+
+char *cli_file_command(const char *word, const struct common *common, const char *file)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *out = cli_require_memory(open_memstream(&text, &length));
+    fprintf(out, "autotune %s ", word);
+    shell_word(file, out);
+    if (common->hw_name)
+        cli_put_option("hw", common->hw_name, out);
+    if (*common->hw_folders)
+        cli_put_option("hw-path", common->hw_folders, out);
+    for (int i = 0; i < common->override_count; i++)
+        cli_put_change(common->overrides[i], out);
+    cli_close_text(out);
+    return text;
+}
+
+/* ---- --hw and --cores ---- */
+
+const char *cli_hardware_name(const struct common *common)
+{
+    return common->hw_name ? common->hw_name : CHIP_DEFAULT;
+}
+
+void cli_load_hardware(struct common *common, struct hardware *hw)
+{
+    struct error error;
+    struct hardware_overrides overrides = {common->overrides, (size_t)common->override_count};
+    cli_require(
+        hardware_load_from(common->hw_folders, cli_hardware_name(common), &overrides, hw, &error),
+        &error);
+    cli_reads_hardware(common, cli_hardware_name(common));
+    if (common->verbose)
+        cli_note("hardware: %s from %s", hw->name, hw->file);
+}
+
+void cli_require_chip(const struct hardware *hw)
+{
+    if (hw->host)
+        cli_die("%s is a processor, whose kernels are compiled code, not programs: expected --hw "
+                "of a chip",
+                hw->name);
+}
+
+int cli_cores(const struct common *common, const struct hardware *hw, int most)
+{
+    struct error error;
+    int cores;
+    cli_require(chip_cores(hw, most, common->cores, &cores, &error), &error);
+    return cores;
+}
+
+int cli_program_cores(const struct common *common, const struct program *program)
+{
+    unsigned buffers = 0;
+    for (int32_t r = 0; r < program->region_count; r++)
+        if (program->regions[r].buffer >= 0)
+            buffers |= 1U << program->regions[r].buffer;
+    return cli_cores(common, program->hw, hardware_cores_with(program->hw, buffers));
+}
+
+void cli_load_chip(struct common *common, struct hardware *hw)
+{
+    cli_load_hardware(common, hw);
+    cli_require_chip(hw);
 }

@@ -84,9 +84,30 @@ extern const struct command commands[];
 int cli_parse(const struct usage *usage, int argc, char **argv, void *options, const char **words,
               int max_words);
 
-/* The option of the parser with this long name, of `length` bytes, or this key. */
-const struct argp_option *cli_find_option(const struct argp *argp, const char *name, size_t length,
-                                          int key);
+/* What shells ask to complete a word: `autotune --complete WORD...` with the words of the line up
+ * to the cursor, the last of which, "" too, is to be completed. Prints what it may become, one a
+ * line, with its meaning behind a tab; nothing where files are expected. What there is to offer
+ * comes from the tables that parse and that `list` shows.
+ *
+ * The word that main finds before, and that cli_parse finds in place of the command's. */
+#define COMPLETE_WORD "--complete"
+
+/* Commands that begin with `begin`. */
+void complete_command(const char *begin) __attribute__((noreturn));
+
+/* The command line as a shell takes it, from argv[1] on: what made a table or a page; `word` is the
+ * command's, NULL: the main job. To be asked for before argv is parsed, which orders it anew. To be
+ * freed. */
+char *cli_command_text(const char *word, int argc, char *const argv[]);
+
+/* "autotune WORD FILE" about the same chip, as a shell takes it. To be freed. */
+char *cli_file_command(const char *word, const struct common *common, const char *file);
+
+/* Writes " --name value" as a shell takes it. */
+void cli_put_option(const char *name, const char *value, FILE *out);
+
+/* Writes a change of the description, " --set-hw key=value" or " --cache word". */
+void cli_put_change(const char *change, FILE *out);
 
 /* Notes what the command reads beside its options' files: a file ("-": the standard input), all
  * that the description called `name` comes from, those of chips or of kernels do, or a store. */

@@ -5,8 +5,8 @@
  *   progress_tell(&now), …              as often as it likes; what is drawn is the latest
  *   progress_close()                    before the answer (cli_answer_close) or the end
  *
- * It says how long this takes so far, and how long it still will where that can be told
- * (cli/eta.h). As there is one terminal, there is one line in a process. */
+ * It says how long this takes so far, and how long it still will where that can be told. As there
+ * is one terminal, there is one line in a process. */
 #ifndef AUTOTUNE_CLI_PROGRESS_H
 #define AUTOTUNE_CLI_PROGRESS_H
 
@@ -39,5 +39,23 @@ void progress_sweep(void *context, const struct sweep_progress *now);
 /* Between these the line is away, for what is written meanwhile. */
 void progress_hide(void);
 void progress_show(void);
+
+/* How long work will still take, from how it went so far: right within a factor of three, or not
+ * said. It starts as zero. */
+enum { ETA_MARKS = 128 };
+
+struct eta {
+    double share, seconds; /* the latest */
+    int steps;             /* that the share has grown by */
+    int marks;
+    double reached_s[ETA_MARKS + 1]; /* when so many parts of ETA_MARKS were done */
+};
+
+/* `share` of the work, 0 to 1, is done `seconds` after it began. */
+void eta_note(struct eta *eta, double share, double seconds);
+
+/* Seconds that were left at the latest note; negative while that cannot be told: before a tenth is
+ * done, and while what was done so far says one thing in one way and another in another. */
+double eta_left_s(const struct eta *eta);
 
 #endif

@@ -7,7 +7,7 @@ struct given {
     struct sweep_option options[MAX_GIVEN];
 };
 
-static void give(struct given *given, const char *name, const char *text)
+static void give_option(struct given *given, const char *name, const char *text)
 {
     if (text)
         given->options[given->count++] = (struct sweep_option){name, text};
@@ -20,11 +20,11 @@ void sweep_jobs_read(struct common *common, const char *time_limit, const char *
     struct error error;
     char cores[24];
     snprintf(cores, sizeof cores, "%lld", (long long)common->cores);
-    give(&given, "hw", common->hw_name);
-    give(&given, "time-limit", time_limit);
-    give(&given, "cores", common->cores ? cores : NULL);
+    give_option(&given, "hw", common->hw_name);
+    give_option(&given, "time-limit", time_limit);
+    give_option(&given, "cores", common->cores ? cores : NULL);
     for (int i = 0; i < common->override_count; i++)
-        give(&given, "set-hw", common->overrides[i]);
+        give_option(&given, "set-hw", common->overrides[i]);
     struct sweep_source source = {.name = file,
                                   .hw_folders = common->hw_folders,
                                   .kernel_folders = common->kernel_folders,

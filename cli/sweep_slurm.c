@@ -34,7 +34,7 @@ struct outcome {
     char array_id[SLURM_ID_SIZE], merge_id[SLURM_ID_SIZE]; /* "": not submitted */
 };
 
-static void add(struct setting *setting, const char *option, const char *text)
+static void add_option(struct setting *setting, const char *option, const char *text)
 {
     if (!text)
         return;
@@ -47,13 +47,13 @@ static void set_arguments(const struct slurm_options *options, struct setting *s
 {
     const struct common *common = options->common;
     snprintf(setting->cores, sizeof setting->cores, "%lld", (long long)common->cores);
-    add(setting, "--hw-path", *common->hw_folders ? common->hw_folders : NULL);
-    add(setting, "--kernel-path", *common->kernel_folders ? common->kernel_folders : NULL);
-    add(setting, "--hw", common->hw_name);
-    add(setting, "--cores", common->cores ? setting->cores : NULL);
-    add(setting, "--time-limit", options->time_limit);
+    add_option(setting, "--hw-path", *common->hw_folders ? common->hw_folders : NULL);
+    add_option(setting, "--kernel-path", *common->kernel_folders ? common->kernel_folders : NULL);
+    add_option(setting, "--hw", common->hw_name);
+    add_option(setting, "--cores", common->cores ? setting->cores : NULL);
+    add_option(setting, "--time-limit", options->time_limit);
     for (int i = 0; i < common->override_count; i++)
-        add(setting, "--set-hw", common->overrides[i]);
+        add_option(setting, "--set-hw", common->overrides[i]);
     setting->plan.arguments = setting->arguments;
 }
 

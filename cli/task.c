@@ -3,8 +3,6 @@
  * same names make the command that an answer ends with. */
 #include "cli/task.h"
 
-#include "cli/command_text.h"
-#include "cli/complete.h"
 #include "kernels/registry.h"
 
 #include <stdio.h>

@@ -1,14 +1,21 @@
 /* Only arranges: every number is the search's, the job's or the space's, in femtoseconds, and
  * becomes a field of the answer in nanoseconds. Where tilings were measured, the fastest of them is
- * the best, and the model's proof holds no more unless it was the model's first. */
+ * the best, and the model's proof holds no more unless it was the model's first. In the vendor's
+ * formats (jobs/tune/export.h) what they want and nobody has published is left at zero, and said.
+ */
 #include "cli/tune_answer.h"
 #include "cli/answer.h"
 
 #include "cli/signals.h"
+#include "jobs/tune/export.h"
 #include "jobs/tune/report_program.h"
+#include "results/landscape_write.h"
 #include "results/report_tune.h"
+#include "search/landscape_make.h"
 
+#include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 bool tune_was_cut_short(const struct search_result *result, double time_limit_s)
 {
@@ -87,4 +94,125 @@ void tune_page_write(const struct page *page, const struct common *common,
         cli_require(report_tiling(&report, answer->space, &best->tiling, &error), &error);
     report_hardware(&report, answer->space->hw);
     page_close(page, common, &report);
+}
+
+/* ---- tables of operator libraries ---- */
+
+bool tune_is_export(const struct common *common)
+{
+    return formats[common->format].bank;
+}
+
+static void write_export(const struct export_source *source, const struct common *common)
+{
+    struct answer out;
+    struct error error;
+    int left_out = 0, count = source->search->count;
+    const char *name = formats[common->format].name;
+    cli_answer_open(&out, common);
+    enum status status =
+        export_write(source, &formats[common->format], out.stream, &left_out, &error);
+    if (status != STATUS_OK)
+        cli_die("--format %s: %s%s", name, error.text,
+                left_out ? "; more of --top may have tilings that it has words for" : "");
+    if (left_out && !common->quiet)
+        cli_warn("%d of the %d best are left out: %s has no words for them", left_out, count, name);
+    cli_answer_close(&out);
+}
+
+/* Of a header NAME.h also NAME.json, the same fields for other readers; false where there is none.
+ */
+static bool name_beside(const struct common *common, char name[PATH_MAX])
+{
+    const char *dot = common->output ? strrchr(common->output, '.') : NULL;
+    if (!formats[common->format].beside || !dot ||
+        (strcmp(dot, ".h") != 0 && strcmp(dot, ".hpp") != 0))
+        return false;
+    if (snprintf(name, PATH_MAX, "%.*s.json", (int)(dot - common->output), common->output) >=
+        PATH_MAX)
+        cli_die("-o %.64s: a name of more than %d bytes", common->output, PATH_MAX);
+    return true;
+}
+
+void tune_export_note(struct common *common)
+{
+    char name[PATH_MAX];
+    if (name_beside(common, name))
+        files_note(&common->files, FILE_WRITTEN, "-o, beside it,", name);
+}
+
+static void write_fields_beside(const struct export_source *source, const struct common *common)
+{
+    struct common beside = *common;
+    char name[PATH_MAX];
+    if (!name_beside(common, name))
+        return;
+    beside.output = name;
+    beside.format = (enum format_name)(format_find(formats[common->format].beside) - formats);
+    write_export(source, &beside);
+}
+
+void tune_export(const struct task *task, const struct search_result *result)
+{
+    const struct common *common = &task->common;
+    char problem[PROBLEM_TITLE_SIZE], title[PROBLEM_TITLE_SIZE + 80];
+    snprintf(title, sizeof title, "%s on %.64s", problem_title(&task->job.problem, problem),
+             task->job.hw->name);
+    struct export_source source = {
+        .problem = &task->job.problem, .space = &task->job.space, .search = result, .title = title};
+    write_export(&source, common);
+    write_fields_beside(&source, common);
+    if (!common->quiet && formats[common->format].note)
+        cli_warn("%s", formats[common->format].note);
+}
+
+/* ---- maps ---- */
+
+/* *json is NULL where no such map can be made. */
+static enum status make_map(const struct space *space, const struct search_result *result,
+                            const int axes[2], enum landscape_kind kind, int threads, json_t **json,
+                            struct error *error)
+{
+    struct landscape map;
+    *json = NULL;
+    if (!landscape_possible(space, result, kind))
+        return STATUS_OK;
+    TRY(landscape_make(space, result, axes, kind, threads, &map, error));
+    *json = landscape_json(&map);
+    landscape_clear(&map);
+    return *json ? STATUS_OK : error_memory(error);
+}
+
+void landscape_file_check(const struct landscape_file *file, const struct task *task)
+{
+    static const struct search_result none;
+    struct error error;
+    int axes[2];
+    if (file->axes && !file->path)
+        cli_die("--landscape-axes: expected --landscape, whose axes it names");
+    if (file->path && landscape_axes(&task->job.space, &none, file->axes, axes, &error))
+        cli_die("--landscape-axes %.100s: %s", file->axes ? file->axes : "", error.text);
+}
+
+enum status landscape_file_write(const struct landscape_file *file, const struct task *task,
+                                 const struct search_result *result, int threads,
+                                 struct error *error)
+{
+    const struct space *space = &task->job.space;
+    json_t *slice = NULL, *envelope = NULL;
+    int axes[2];
+    enum status status = landscape_axes(space, result, file->axes, axes, error);
+    if (status == STATUS_OK)
+        status = make_map(space, result, axes, LANDSCAPE_SLICE, threads, &slice, error);
+    if (status == STATUS_OK)
+        status = make_map(space, result, axes, LANDSCAPE_ENVELOPE, threads, &envelope, error);
+    json_t *both =
+        json_pack("{s:i, s:o?, s:o?}", "schema", 1, "slice", slice, "envelope", envelope);
+    char *text = both ? json_dumps(both, JSON_REAL_PRECISION(15)) : NULL;
+    if (status == STATUS_OK)
+        status = text ? files_write(&task->common.files, file->path, text, strlen(text), error)
+                      : error_memory(error);
+    free(text);
+    json_decref(both);
+    return status;
 }

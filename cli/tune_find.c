@@ -1,10 +1,72 @@
 /* First the store, then the work, then back into the store, for what is simulated and what is
- * measured alike. An answer that cannot be kept is still given: the error waits for the end. */
+ * measured alike. An answer that cannot be kept is still given: the error waits for the end. A job
+ * does the measuring; here are its limit of time and its progress line. Of --count calls the two
+ * searches about weights (jobs/tune/weights.h) are the main one's anew, with its store and its time
+ * limit each. */
 #include "cli/tune_find.h"
 
 #include "cli/progress.h"
 #include "cli/signals.h"
+#include "cli/threads.h"
+#include "jobs/tune/weights.h"
 #include "search/clock.h"
+
+#include <math.h>
+
+/* ------------------------------------------------------------------ measuring */
+
+void host_run_check(const struct task *task, const struct host_run *run)
+{
+    struct error error;
+    if (!run->question.wanted)
+        return;
+    cli_require(host_job_check(&task->job, &run->question, &error), &error);
+    cli_require_threads(task->job.cores);
+}
+
+static void tell_measured(void *context, const char *phase, int64_t done, int64_t total)
+{
+    (void)context;
+    progress_count(phase, done, total);
+}
+
+/* Looks into a store: run->from_store says whether it has the answer. */
+static void host_run_recall(const struct task *task, struct store *store, struct host_run *run,
+                            const char *db)
+{
+    struct error error;
+    enum status status =
+        host_job_recall(&task->job, &run->question, store, &run->from_store, &run->answer, &error);
+    if (status != STATUS_OK)
+        cli_die("%s: %s; --fresh measures again", db, error.text);
+}
+
+/* After the search: measures. `spent_s` of the time limit are over. */
+static void host_run_measure(const struct task *task, const struct search_result *result,
+                             double spent_s, struct host_run *run)
+{
+    struct error error;
+    const struct host_control control = {
+        .spent_s = spent_s,
+        .stop = stop_over(),
+        .progress = tell_measured,
+    };
+    double limit_s = run->question.time_limit_s;
+    busy_warn(task->job.cores, task->common.quiet);
+    if (limit_s > 0)
+        stop_limit(fmin(fmax(limit_s - spent_s, 1e-6), 1e6));
+    enum status status =
+        host_job_measure(&task->job, &run->question, result, &control, &run->answer, &error);
+    progress_phase("answering");
+    cli_require(status, &error);
+}
+
+void host_run_close(struct host_run *run)
+{
+    host_answer_clear(&run->answer);
+}
+
+/* ------------------------------------------------------------------ searching */
 
 static void run_search(const struct tune_find *find, const struct job *job,
                        struct job_result *result)
@@ -40,7 +102,7 @@ static bool recall_search(const struct tune_find *find, const struct job *job,
     return found;
 }
 
-static void recall(struct tune_find *find, struct job_result *result)
+static void recall_all(struct tune_find *find, struct job_result *result)
 {
     struct error error;
     if (!find->db)
@@ -53,7 +115,7 @@ static void recall(struct tune_find *find, struct job_result *result)
 
 /* ------------------------------------------------------------------ into the store */
 
-static enum status put(struct tune_find *find, struct job_record *record)
+static enum status put_record(struct tune_find *find, struct job_record *record)
 {
     enum status status = job_record_put(find->store, record, find->fresh, &find->error);
     if (status == STATUS_OK)
@@ -68,7 +130,7 @@ static enum status keep_search(struct tune_find *find, const struct job *job,
     struct job_record record;
     bool worth;
     enum status status = job_record(job, result, *stop_asked() != 0, &worth, &record, &find->error);
-    return status == STATUS_OK && worth ? put(find, &record) : status;
+    return status == STATUS_OK && worth ? put_record(find, &record) : status;
 }
 
 /* What a signal has ended is half an answer, and to be measured again. */
@@ -81,7 +143,7 @@ static enum status keep_measured(struct tune_find *find)
         return STATUS_OK;
     enum status status = host_job_record(&find->task->job, &run->question, &run->answer, &worth,
                                          &record, &find->error);
-    return status == STATUS_OK && worth ? put(find, &record) : status;
+    return status == STATUS_OK && worth ? put_record(find, &record) : status;
 }
 
 /* ------------------------------------------------------------------ both */
@@ -97,16 +159,9 @@ static void search_and_keep(struct tune_find *find, const struct job *job,
 void tune_find_search(struct tune_find *find, struct job_result *result)
 {
     stop_open();
-    recall(find, result);
+    recall_all(find, result);
     if (!find->from_store)
         search_and_keep(find, &find->task->job, result);
-}
-
-void tune_find_other(struct tune_find *find, const struct job *job, struct job_result *result)
-{
-    find->how = (struct job_run){.threads = find->how.threads}; /* trace and map are of the first */
-    if (!recall_search(find, job, result))
-        search_and_keep(find, job, result);
 }
 
 void tune_find_measure(struct tune_find *find, const struct job_result *result)
@@ -123,4 +178,60 @@ void tune_find_close(struct tune_find *find)
 {
     store_close(find->store);
     cli_require(find->kept, &find->error);
+}
+
+/* ------------------------------------------------------------------ many calls */
+
+/* The model's answer to another job, from the same store; after tune_find_search. */
+static void find_other(struct tune_find *find, const struct job *job, struct job_result *result)
+{
+    find->how = (struct job_run){.threads = find->how.threads}; /* trace and map are of the first */
+    if (!recall_search(find, job, result))
+        search_and_keep(find, job, result);
+}
+
+static double best_known_ns(const struct tune_answer *answer, const struct found *best)
+{
+    double measured_ns = tune_measured_ns(tune_measured_of(answer, best));
+    return measured_ns > 0 ? measured_ns : found_ns(best);
+}
+
+static json_t *compare_weights(struct tune_find *find, const struct weights *weights, double now_ns)
+{
+    struct job_result blocks = {0}, conversion = {0};
+    json_t *json = NULL;
+    find_other(find, &weights->blocks, &blocks);
+    if (!*stop_asked())
+        find_other(find, &weights->conversion, &conversion);
+    if (!*stop_asked())
+        json = weights_json(weights, find->task->job.calls, now_ns, &blocks.search,
+                            &conversion.search);
+    job_result_clear(&blocks);
+    job_result_clear(&conversion);
+    return json;
+}
+
+void tune_calls_add(struct tune_find *find, struct tune_answer *answer)
+{
+    struct weights weights;
+    struct error error;
+    bool applies;
+    char why[WEIGHTS_WHY_SIZE];
+    const struct job *job = &find->task->job;
+    const struct found *best = tune_best(answer);
+    if (!best || !job_text(job, "count"))
+        return;
+    double now_ns = best_known_ns(answer, best);
+    answer->details = answer->details ? answer->details : json_object();
+    json_object_set_new(answer->details, "calls",
+                        json_pack("{s:I, s:f}", "count", (json_int_t)job->calls, "total_ns",
+                                  (double)job->calls * now_ns));
+    cli_require(weights_open(job, &weights, &applies, why, &error), &error);
+    if (*why && find->task->common.verbose)
+        cli_note("weights in blocks: %s", why);
+    if (!applies)
+        return;
+    json_t *json = *stop_asked() ? NULL : compare_weights(find, &weights, now_ns);
+    json_object_set_new(answer->details, "weights_in_blocks", json ? json : json_null());
+    weights_close(&weights);
 }

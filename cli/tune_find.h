@@ -8,7 +8,21 @@
 #ifndef AUTOTUNE_CLI_TUNE_FIND_H
 #define AUTOTUNE_CLI_TUNE_FIND_H
 
-#include "cli/host_run.h"
+#include "cli/task.h"
+#include "jobs/tune/host_job.h"
+#include "results/tune.h"
+
+/* What is asked of this machine, and what it says. */
+struct host_run {
+    struct host_question question;
+    /* from the store, or measured */
+    bool from_store;
+    struct host_answer answer;
+};
+
+/* Before the search: dies where nothing can be measured. */
+void host_run_check(const struct task *task, const struct host_run *run);
+void host_run_close(struct host_run *run);
 
 struct tune_find {
     const struct task *task;
@@ -24,9 +38,13 @@ struct tune_find {
 };
 
 void tune_find_search(struct tune_find *find, struct job_result *result);
-/* The model's answer to another job, from the same store; after tune_find_search. */
-void tune_find_other(struct tune_find *find, const struct job *job, struct job_result *result);
 void tune_find_measure(struct tune_find *find, const struct job_result *result);
 void tune_find_close(struct tune_find *find);
+
+/* What an answer says of --count calls: their time, and of weights that lie row by row whether they
+ * should be brought into blocks once. Adds to answer->details where --count was given and there is
+ * a best tiling. Searches, or asks the store; null is what a signal has ended or has no legal
+ * tiling. */
+void tune_calls_add(struct tune_find *find, struct tune_answer *answer);
 
 #endif

@@ -5,8 +5,8 @@
 
 #include "core/array.h"
 #include "search/clock.h"
+#include "search/prefix.h"
 #include "search/tiling_simulator.h"
-#include "search/walk.h"
 
 #include <omp.h>
 #include <stdlib.h>
@@ -79,6 +79,51 @@ int64_t bounder_block_fs(const struct bounder *bounder, const struct space *spac
     return fs - (fs >> 30); /* more than other sums of doubles can differ by */
 }
 
+/* ---- bounders of several spaces: the first space of each kind of layouts stands for it ---- */
+
+static bool same_layouts(const struct space *a, const struct space *b)
+{
+    return a->layout_count == b->layout_count &&
+           memcmp(a->layouts, b->layouts, (size_t)a->layout_count * sizeof *a->layouts) == 0;
+}
+
+static enum status open_or_share(struct bounders *bounders, const struct space *const spaces[],
+                                 int number, int first[], struct error *error)
+{
+    int b = 0;
+    while (b < bounders->count && !same_layouts(spaces[first[b]], spaces[number]))
+        b++;
+    bounders->of[number] = b;
+    if (b < bounders->count)
+        return STATUS_OK;
+    first[bounders->count++] = number;
+    return bounder_open(&bounders->items[b], spaces[number], error);
+}
+
+enum status bounders_open(struct bounders *bounders, const struct space *const spaces[], int count,
+                          struct error *error)
+{
+    size_t room = (size_t)count + 1;
+    int *first = calloc(room, sizeof *first);
+    *bounders = (struct bounders){.items = calloc(room, sizeof *bounders->items),
+                                  .of = calloc(room, sizeof *bounders->of)};
+    enum status status = first && bounders->items && bounders->of ? STATUS_OK : error_memory(error);
+    for (int i = 0; i < count && status == STATUS_OK; i++)
+        status = open_or_share(bounders, spaces, i, first, error);
+    free(first);
+    return status;
+}
+
+void bounders_close(struct bounders *bounders)
+{
+    for (int b = 0; b < bounders->count; b++)
+        bounder_close(&bounders->items[b]);
+    free(bounders->items);
+    free(bounders->of);
+}
+
+/* ---- the list ---- */
+
 /* The candidates under one value of the slowest axis of one block. */
 struct row {
     int64_t counted;
@@ -95,7 +140,7 @@ struct keeper {
     bool failed;
 };
 
-static void keep(void *context, const struct tiling *tiling, int64_t index)
+static void keep_candidate(void *context, const struct tiling *tiling, int64_t index)
 {
     struct keeper *keeper = context;
     struct row *row = keeper->row;
@@ -107,14 +152,14 @@ static void keep(void *context, const struct tiling *tiling, int64_t index)
         keeper->once->stop.deadline_ns = 1;
 }
 
-static void count(void *context, const struct tiling *tiling, int64_t index)
+static void count_candidate(void *context, const struct tiling *tiling, int64_t index)
 {
     struct keeper *keeper = context;
     (void)tiling, (void)index;
     keeper->row->counted++;
 }
 
-static int compare(const void *left, const void *right)
+static int by_bound(const void *left, const void *right)
 {
     const struct candidate *a = left, *b = right;
     if (a->bound_fs != b->bound_fs)
@@ -123,7 +168,7 @@ static int compare(const void *left, const void *right)
 }
 
 /* Appends what the rows have. */
-static bool gather(struct candidates *candidates, const struct row *rows, int64_t row_count)
+static bool append_rows(struct candidates *candidates, const struct row *rows, int64_t row_count)
 {
     int64_t total = candidates->count;
     for (int64_t r = 0; r < row_count; r++)
@@ -156,7 +201,7 @@ void candidates_sort(struct candidates *candidates, int64_t from)
 {
     if (candidates->count > from)
         qsort(candidates->items + from, (size_t)(candidates->count - from),
-              sizeof *candidates->items, compare);
+              sizeof *candidates->items, by_bound);
 }
 
 /* Collects what is under one root; *complete becomes false where that is not all. */
@@ -166,7 +211,8 @@ static bool collect_row(const struct space *space, const struct bounder *bounder
 {
     struct keeper keeper = {.space = space, .bounder = bounder, .row = row};
     int64_t start_ns = recorder_now(recorder);
-    if (!space_walk(space, root, 1, space->axis_count, use == BLOCK_BOUND ? keep : count, &keeper))
+    if (!space_walk(space, root, 1, space->axis_count,
+                    use == BLOCK_BOUND ? keep_candidate : count_candidate, &keeper))
         *complete = false;
     recorder_fill(recorder, PHASE_BOUNDING, start_ns, row->count + row->counted, &row->span);
     return !keeper.failed;
@@ -205,7 +251,7 @@ enum status candidates_add(const struct space *space, const struct bounder *boun
                 !collect_row(space, bounder, recorder, root, here, &rows[r], &complete) || failed;
     }
     candidates->complete = candidates->complete && complete;
-    failed = failed || !gather(candidates, rows, row_count);
+    failed = failed || !append_rows(candidates, rows, row_count);
     close_rows(rows, row_count, recorder);
     recorder_end(recorder);
     candidates_sort(candidates, from);
@@ -261,8 +307,9 @@ enum status candidates_collect_first(const struct space *space, const struct bou
         .space = search_until(space, both, &once), .bounder = bounder, .row = &row, .once = &once};
     *candidates = (struct candidates){.complete = false};
     for (int64_t r = space_roots(space) - 1; r >= 0 && !stop_due(&once.stop); r--)
-        space_walk(keeper.space, space_root(space, r), 1, space->axis_count, keep, &keeper);
-    bool kept = !keeper.failed && gather(candidates, &row, 1);
+        space_walk(keeper.space, space_root(space, r), 1, space->axis_count, keep_candidate,
+                   &keeper);
+    bool kept = !keeper.failed && append_rows(candidates, &row, 1);
     free(row.items);
     if (!kept)
         return error_memory(error);

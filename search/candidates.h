@@ -71,6 +71,23 @@ struct candidate candidate_of(const struct bounder *bounder, const struct space 
 int64_t bounder_block_fs(const struct bounder *bounder, const struct space *space,
                          const struct space_block *block);
 
+/* Bounders of several spaces of one chip, by number; spaces whose summaries have the same layouts
+ * share one. To be closed whatever the status. */
+struct bounders {
+    int count;
+    struct bounder *items; /* owned, as `of` */
+    int *of;               /* by space */
+};
+
+enum status bounders_open(struct bounders *bounders, const struct space *const spaces[], int count,
+                          struct error *error);
+void bounders_close(struct bounders *bounders);
+
+static inline const struct bounder *bounders_of(const struct bounders *bounders, int space)
+{
+    return &bounders->items[bounders->of[space]];
+}
+
 /* Adds the tilings of some blocks, by number, to {.complete = true} or to those that are there, and
  * sorts all from number `from` on by bound, then index. space->stop ends it early: what was found
  * until then is not complete. The recorder's threads do it. */

@@ -4,20 +4,110 @@
  * Where spaces say which prefixes mean the same in several of them, a task is one value of the
  * first axis in all members, one after the other, so that a thread finds what it has proven
  * without asking any other; elsewhere it is one member. Tasks share nothing: what is found does not
- * depend on threads. */
+ * depend on threads. What was proven is in a table with open addressing (Peterson 1957), at most
+ * half full. */
 #include "search/family.h"
 
 #include "core/array.h"
-#include "search/bounders.h"
-#include "search/family_proofs.h"
-#include "search/heap.h"
 #include "search/prefix.h"
-#include "search/walk.h"
 #include "search/workers.h"
 
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- what was proven ------------------------------------------------------------------------ */
+
+/* Of prefixes of the shortest length: a time that none which begins so beats, in the space that was
+ * looked at last and in all in which the prefix means the same (struct operator_nesting). */
+struct proof_of_prefix {
+    const struct space *space; /* NULL: an empty place */
+    struct tiling prefix;
+    int64_t least_fs;
+};
+
+struct proofs {
+    int64_t count, capacity; /* capacity: 0 or a power of two */
+    struct proof_of_prefix *items;
+};
+
+static int shortest_length(const struct space *space)
+{
+    return space->kind->nesting->lengths[0];
+}
+
+static uint64_t hash_of(const struct tiling *prefix, int values)
+{
+    uint64_t hash = 0;
+    for (int i = 0; i < values; i++) /* a multiplier of L'Ecuyer 1999 */
+        hash = (hash ^ (uint64_t)prefix->value[i]) * UINT64_C(3935559000370003845);
+    return hash ^ hash >> 32;
+}
+
+static bool is_proof_of(const struct proof_of_prefix *item, const struct tiling *prefix, int values)
+{
+    for (int i = 0; i < values; i++)
+        if (item->prefix.value[i] != prefix->value[i])
+            return false;
+    return true;
+}
+
+/* Its place, or the empty one where it would be. */
+static struct proof_of_prefix *place_of(const struct proofs *proofs, const struct tiling *prefix,
+                                        int values)
+{
+    uint64_t mask = (uint64_t)proofs->capacity - 1, at = hash_of(prefix, values) & mask;
+    while (proofs->items[at].space && !is_proof_of(&proofs->items[at], prefix, values))
+        at = (at + 1) & mask;
+    return &proofs->items[at];
+}
+
+static bool grow_proofs(struct proofs *proofs, int values)
+{
+    const struct proofs old = *proofs;
+    int64_t capacity = old.capacity ? 2 * old.capacity : 64;
+    struct proof_of_prefix *items = calloc((size_t)capacity, sizeof *items);
+    if (!items)
+        return false;
+    proofs->items = items;
+    proofs->capacity = capacity;
+    for (int64_t i = 0; i < old.capacity; i++)
+        if (old.items[i].space)
+            *place_of(proofs, &old.items[i].prefix, values) = old.items[i];
+    free(old.items);
+    return true;
+}
+
+/* 0: nothing is known. */
+static int64_t proofs_least_fs(const struct proofs *proofs, const struct tiling *prefix,
+                               const struct space *space)
+{
+    if (!proofs->capacity)
+        return 0;
+    const struct proof_of_prefix *item = place_of(proofs, prefix, shortest_length(space));
+    return item->space && space->kind->nesting->same(item->space, space, prefix) ? item->least_fs
+                                                                                 : 0;
+}
+
+/* In place of what was known of the prefix; false without memory. */
+static bool proofs_keep(struct proofs *proofs, const struct tiling *prefix,
+                        const struct space *space, int64_t least_fs)
+{
+    int values = shortest_length(space);
+    if (2 * proofs->count >= proofs->capacity && !grow_proofs(proofs, values))
+        return false;
+    struct proof_of_prefix *item = place_of(proofs, prefix, values);
+    proofs->count += item->space == NULL;
+    *item = (struct proof_of_prefix){.space = space, .prefix = *prefix, .least_fs = least_fs};
+    return true;
+}
+
+static void proofs_close(struct proofs *proofs)
+{
+    free(proofs->items);
+}
+
+/* ---- one member in one task ----------------------------------------------------------------- */
 
 /* One value of the first axis in all members, or all values of one of them. */
 struct task {
@@ -62,17 +152,6 @@ struct open_list {
     int64_t count, capacity;
 };
 
-static int64_t bound_of(const struct descent *d, const struct tiling *tiling, int level)
-{
-    const struct operator_space *kind = d->space->kind;
-    struct work work;
-    if (prefix_is_tiling(&d->levels, level))
-        kind->summarise(d->space, tiling, &work);
-    else
-        kind->nesting->summarise(d->space, tiling, d->levels.length[level], &work);
-    return bounder_fs(d->bounder, &work);
-}
-
 static void keep_open(void *context, const struct tiling *tiling, int64_t index)
 {
     struct open_list *list = context;
@@ -82,7 +161,7 @@ static void keep_open(void *context, const struct tiling *tiling, int64_t index)
         d->task->effort.taken_over++;
         return;
     }
-    int64_t bound_fs = bound_of(d, tiling, list->level);
+    int64_t bound_fs = prefix_bound_fs(&d->levels, d->space, d->bounder, tiling, list->level);
     d->task->effort.bounded++;
     if (bound_fs >= d->best.time_fs) {
         if (shared && !proofs_keep(d->proofs, tiling, d->member->space, bound_fs))
@@ -98,9 +177,7 @@ static void keep_open(void *context, const struct tiling *tiling, int64_t index)
 static int by_bound(const void *left, const void *right)
 {
     const struct open_node *a = left, *b = right;
-    if (a->bound_fs != b->bound_fs)
-        return a->bound_fs < b->bound_fs ? -1 : 1;
-    return (a->index > b->index) - (a->index < b->index);
+    return open_node_before(a, b) ? -1 : open_node_before(b, a);
 }
 
 static void try_tiling(struct descent *d, struct open_node node)

@@ -26,8 +26,8 @@ struct distance {
     int64_t index;
 };
 
-static struct distance measure(const struct space *space, const struct tiling *wanted,
-                               const struct tiling *tiling, int64_t index)
+static struct distance distance_to(const struct space *space, const struct tiling *wanted,
+                                   const struct tiling *tiling, int64_t index)
 {
     struct distance distance = {.index = index};
     for (int a = 0; a < space->axis_count; a++) {
@@ -40,7 +40,7 @@ static struct distance measure(const struct space *space, const struct tiling *w
     return distance;
 }
 
-static bool closer(const struct distance *a, const struct distance *b)
+static bool is_closer(const struct distance *a, const struct distance *b)
 {
     if (a->changed != b->changed)
         return a->changed < b->changed;
@@ -129,8 +129,8 @@ enum status search_nearest(const struct space *space, const struct tiling *wante
     for (int64_t i = 0; status == STATUS_OK && i < candidates.count; i++) {
         struct tiling tiling;
         space_tiling(space, candidates.items[i].index, &tiling);
-        struct distance distance = measure(space, wanted, &tiling, candidates.items[i].index);
-        if ((*found && !closer(&distance, &best)) || !is_legal(space, &tiling, &tries))
+        struct distance distance = distance_to(space, wanted, &tiling, candidates.items[i].index);
+        if ((*found && !is_closer(&distance, &best)) || !is_legal(space, &tiling, &tries))
             continue;
         best = distance;
         *nearest = tiling;

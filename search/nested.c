@@ -1,22 +1,193 @@
 /* Branch and bound (Land and Doig 1960) over prefixes of tilings, best-first with dives to whole
  * tilings in between: one heap of open prefixes a level, threads that split whole batches of them,
- * and a tally of what was left out by its bound. */
+ * and a tally of what was left out by its bound.
+ *
+ * A heap is one in an array (Williams 1964), whose pops carry a hole instead of swapping. The tally
+ * is a histogram whose intervals are the leading bits of a bound, as floating point has them: one
+ * array for all of int64_t, and one atomic addition for each count. The shortest prefixes, roots,
+ * are an array in order of index, counted by stretches: within one, prefixes that are alike follow
+ * each other and are counted once. How many tilings are near the best is known from two sides: of
+ * what was simulated surely, of what was not the bounds leave it open. */
 #include "search/nested.h"
 
 #include "core/array.h"
+#include "core/stop.h"
 #include "search/listed.h"
-#include "search/nested_state.h"
 #include "search/seeds.h"
-#include "search/walk.h"
 
 #include <omp.h>
 #include <stdlib.h>
+
+/* ---- open prefixes ---- */
+
+bool heap_push(struct heap *heap, struct open_node node)
+{
+    if (!array_reserve(&heap->items, heap->count, &heap->capacity, sizeof *heap->items))
+        return false;
+    int64_t at = heap->count++;
+    for (; at > 0 && open_node_before(&node, &heap->items[(at - 1) / 2]); at = (at - 1) / 2)
+        heap->items[at] = heap->items[(at - 1) / 2];
+    heap->items[at] = node;
+    return true;
+}
+
+struct open_node heap_pop(struct heap *heap)
+{
+    struct open_node first = heap->items[0], last = heap->items[--heap->count];
+    int64_t at = 0, child = 1;
+    for (; child < heap->count; at = child, child = 2 * at + 1) {
+        if (child + 1 < heap->count &&
+            open_node_before(&heap->items[child + 1], &heap->items[child]))
+            child++;
+        if (!open_node_before(&heap->items[child], &last))
+            break;
+        heap->items[at] = heap->items[child];
+    }
+    heap->items[at] = last;
+    return first;
+}
+
+void heap_close(struct heap *heap)
+{
+    free(heap->items);
+}
+
+/* ---- what is no longer open, by its bound ---- */
+
+enum {
+    TALLY_BITS = 14, /* after the leading one, of each bound */
+    TALLY_INTERVALS = (63 - TALLY_BITS + 1) << TALLY_BITS,
+};
+
+/* Its leading bits with their place: ascends with the bound. */
+static int interval_of(int64_t bound_fs)
+{
+    int top = 63 - __builtin_clzll((uint64_t)bound_fs | 1);
+    if (top < TALLY_BITS)
+        return (int)bound_fs;
+    return ((top - TALLY_BITS) << TALLY_BITS) + (int)(bound_fs >> (top - TALLY_BITS));
+}
+
+enum status tally_open(struct tally *tally, struct error *error)
+{
+    tally->count = calloc(TALLY_INTERVALS, sizeof *tally->count);
+    return tally->count ? STATUS_OK : error_memory(error);
+}
+
+void tally_close(struct tally *tally)
+{
+    free(tally->count);
+}
+
+void tally_add(struct tally *tally, int64_t bound_fs, int64_t count)
+{
+    int64_t *sum = &tally->count[interval_of(bound_fs)];
+#pragma omp atomic
+    *sum += count;
+}
+
+int64_t tally_sum(const struct tally *tally, int64_t latest_fs)
+{
+    int64_t sum = 0;
+    for (int i = 0; i <= interval_of(latest_fs); i++)
+        sum += tally->count[i];
+    return sum;
+}
+
+/* ---- the shortest prefixes, and how many leaves each has ---- */
+
+struct root {
+    int64_t index, leaves; /* leaves: -1 until they are counted */
+};
+
+struct roots {
+    int64_t count, capacity;
+    struct root *items; /* owned */
+    int64_t leaves;     /* of all that are counted */
+    bool counted;       /* these are all */
+};
+
+enum { STRETCH = 512 };
+
+/* In order of index; false without memory. */
+static bool roots_add(struct roots *roots, int64_t index)
+{
+    if (!array_reserve(&roots->items, roots->count, &roots->capacity, sizeof *roots->items))
+        return false;
+    roots->items[roots->count++] = (struct root){index, -1};
+    return true;
+}
+
+static void roots_close(struct roots *roots)
+{
+    free(roots->items);
+}
+
+/* A count that was stopped in its midst says too little: it is not kept. */
+static void count_stretch(struct roots *roots, const struct prefix_levels *levels,
+                          const struct space *space, int64_t first)
+{
+    struct leaf_counter counter = {.any = false};
+    for (int64_t i = first; i < first + STRETCH && i < roots->count; i++) {
+        struct tiling tiling;
+        space_tiling(space, roots->items[i].index, &tiling);
+        int64_t leaves = leaf_counter_next(&counter, levels, space, &tiling);
+#pragma omp atomic
+        roots->leaves += leaves;
+        if (stop_due(space->stop))
+            return;
+        roots->items[i].leaves = leaves;
+    }
+}
+
+/* Counts what is not counted yet, on all threads, until space->stop ends it. */
+static void roots_count(struct roots *roots, const struct prefix_levels *levels,
+                        const struct space *space, int threads)
+{
+    bool counted = true;
+    roots->leaves = 0;
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (int64_t first = 0; first < roots->count; first += STRETCH)
+        if (!stop_due(space->stop))
+            count_stretch(roots, levels, space, first);
+    for (int64_t i = 0; i < roots->count && counted; i++)
+        counted = roots->items[i].leaves >= 0;
+    roots->counted = counted;
+}
+
+static int by_index(const void *left, const void *right)
+{
+    const struct root *a = left, *b = right;
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+/* -1 where they are not counted. */
+static int64_t roots_leaves(const struct roots *roots, int64_t index)
+{
+    const struct root key = {.index = index};
+    const struct root *root = roots->count ? bsearch(&key, roots->items, (size_t)roots->count,
+                                                     sizeof *roots->items, by_index)
+                                           : NULL;
+    return root ? root->leaves : -1;
+}
+
+/* ---- splitting ---- */
 
 enum {
     MANY = 4000000,     /* open prefixes, from which on the longest come first */
     DIVE = 4,           /* prefixes at a time, where they do */
     DIVE_EVERY = 4,     /* batches: one of so many does in any case */
     COUNT_AFTER = 2048, /* batches */
+};
+
+struct nested {
+    struct prefix_levels levels;
+    struct heap open[PREFIX_MAX_LEVELS];
+    struct search_level done[PREFIX_MAX_LEVELS];
+    struct roots roots;
+    int batches;        /* that were observed before the roots' leaves were counted */
+    int64_t seeds;      /* that were simulated before anything was opened */
+    struct tally tally; /* legal tilings that are no longer open, by their bound */
 };
 
 /* Who splits a prefix. */
@@ -36,7 +207,7 @@ static int64_t tally_limit_fs(const struct search_run *run)
     return run->incumbents.count ? within_fs(run->incumbents.time_fs[0], share) : INT64_MAX;
 }
 
-static void add_longer(struct piece *piece, struct open_node node)
+static void keep_longer(struct piece *piece, struct open_node node)
 {
     if (array_reserve(&piece->longer, piece->count, &piece->capacity, sizeof *piece->longer))
         piece->longer[piece->count++] = node;
@@ -66,7 +237,7 @@ static void split_into(void *context, const struct tiling *tiling, int64_t index
     if (left_out ||
         (prefix_is_tiling(&nested->levels, level) && seeds_have(run, nested->seeds, index)))
         return;
-    add_longer(piece, (struct open_node){bound_fs, index});
+    keep_longer(piece, (struct open_node){bound_fs, index});
 }
 
 /* Takes the limits of now, which no batch changes: all of it see the same. */
@@ -275,14 +446,61 @@ static void prove(const struct search_run *run, struct proof *proof)
         proof->feasible = -1;
 }
 
+/* How many tilings an open prefix adds that may be within a time; none that is known to be
+ * outside. */
+static int64_t open_within(const struct nested *nested, const struct space *space, int level,
+                           struct open_node node, int64_t latest_fs)
+{
+    struct tiling tiling;
+    if (node.bound_fs > latest_fs)
+        return 0;
+    int64_t leaves = level == 1 ? roots_leaves(&nested->roots, node.index) : -1;
+    if (leaves >= 0)
+        return leaves;
+    space_tiling(space, node.index, &tiling);
+    return prefix_leaf_count(&nested->levels, space, &tiling, level);
+}
+
+/* All legal tilings are simulated, or in the tally, or open, or beyond what either may count; an
+ * uncounted search has no tally. Where the search was stopped, what is open is counted for a moment
+ * at most: then it may be all there is. */
+static void count_within(const struct search_run *run, struct within *within, double share,
+                         int64_t best_fs)
+{
+    const struct nested *nested = run->pool;
+    int64_t latest_fs = within_fs(best_fs, share);
+    struct proof proof;
+    run->source->prove(run, &proof);
+    int64_t all = proof.counted ? proof.feasible : run->space->candidates;
+    struct limited moment;
+    const struct space *space = search_moment(run->space, &moment);
+    for (int64_t i = 0; i < run->simulated; i++)
+        within_note(within, &run->candidates.items[i], best_fs, share);
+    if (run->options->uncounted) {
+        within->at_most = all;
+        return;
+    }
+    within->at_most += tally_sum(&nested->tally, latest_fs);
+    for (int l = 1; l < nested->levels.count; l++)
+        for (int64_t i = 0; i < nested->open[l].count; i++) {
+            within->at_most += open_within(nested, space, l, nested->open[l].items[i], latest_fs);
+            if (stop_due(space->stop)) {
+                within->at_most = all;
+                return;
+            }
+        }
+    if (within->at_most > all)
+        within->at_most = all;
+}
+
 static enum status tell(struct search_run *run, struct search_result *result, struct error *error)
 {
     const struct nested *nested = run->pool;
     (void)error;
     if (result->count && !run->options->best_only) {
         int64_t best_fs = result->best[0].timeline.end_fs;
-        nested_count_within(run, &result->within_1_percent, ONE_PERCENT, best_fs);
-        nested_count_within(run, &result->within_tolerance, run->options->tolerance, best_fs);
+        count_within(run, &result->within_1_percent, ONE_PERCENT, best_fs);
+        count_within(run, &result->within_tolerance, run->options->tolerance, best_fs);
     }
     if (run->options->keep_reached) {
         struct proof proof;

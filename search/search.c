@@ -4,7 +4,7 @@
 
 #include "core/least.h"
 #include "core/work.h"
-#include "search/roots.h"
+#include "search/prefix.h"
 #include "search/strategy.h"
 
 #include <omp.h>
@@ -31,7 +31,7 @@ static int64_t known_total(const struct search_run *run, int64_t open)
     return run->more ? 0 : least_of(all, run->strategy->simulates);
 }
 
-static void report(const struct search_run *run)
+static void report_progress(const struct search_run *run)
 {
     struct proof proof;
     if (!run->options->progress && !run->options->trace)
@@ -100,7 +100,7 @@ static enum status run_batch(struct search_run *run, struct error *error)
         if (batch.items[i].candidate.time_fs)
             incumbents_note(&run->incumbents, batch.items[i].candidate.time_fs);
     enum status observed = run->strategy->observe(run, &batch, status == STATUS_OK ? error : NULL);
-    report(run);
+    report_progress(run);
     return status == STATUS_OK ? observed : status;
 }
 
@@ -124,6 +124,34 @@ static int by_time(const void *left, const void *right)
     if (a->time_fs != b->time_fs)
         return a->time_fs < b->time_fs ? -1 : 1;
     return a->index < b->index ? -1 : a->index > b->index;
+}
+
+static void sum_bus_bytes(struct found *found, const struct program *program,
+                          const struct work_total totals[])
+{
+    const struct hardware *hw = program->hw;
+    uint32_t pipes = program->pipes;
+    for (int p = 0; p < hw->price_count; p++)
+        if (hw->prices[p].bus >= 0)
+            found->bus_bytes[hw->prices[p].bus] += totals[p].units * found->cores_used *
+                                                   hardware_in_step(hw, pipes, hw->prices[p].pipe);
+}
+
+/* Simulates found->tiling once more for all that an answer says of it. */
+static enum status worker_fill(struct worker *worker, const struct space *space,
+                               const struct bounder *bounder, struct found *found)
+{
+    struct work_total totals[HARDWARE_MAX_PRICES];
+    found->bound_fs = bounder_tiling_fs(bounder, space, &found->tiling);
+    found->cores_used = space->kind->cores_used(space, &found->tiling, 0);
+    enum status status = tiling_simulator_run(&worker->simulator, space, &found->tiling, 0,
+                                              &found->timeline, &worker->error);
+    if (status != STATUS_OK || space->kind->ask)
+        return status;
+    status = work_totals(&worker->simulator.program, totals, &worker->error);
+    if (status == STATUS_OK)
+        sum_bus_bytes(found, &worker->simulator.program, totals);
+    return status;
 }
 
 static enum status fill_one(struct search_run *run, const struct space *space,
@@ -165,6 +193,17 @@ static enum status fill_best(struct search_run *run, struct search_result *resul
         now = until;
     }
     return status == STATUS_STOPPED ? STATUS_OK : status;
+}
+
+/* The least bound of those that were not simulated for they could outlast the clock: what is
+ * proven ends there. INT64_MAX: none. */
+static int64_t least_untimed_fs(const struct candidate simulated[], int64_t count)
+{
+    int64_t least_fs = INT64_MAX;
+    for (int64_t i = 0; i < count; i++)
+        if (simulated[i].time_fs == SIMULATE_LONGEST_FS && simulated[i].bound_fs < least_fs)
+            least_fs = simulated[i].bound_fs;
+    return least_fs;
 }
 
 static void fill_proof(const struct search_run *run, struct search_result *result)
@@ -304,7 +343,7 @@ void search_count(const struct space *space, int threads, struct search_result *
 {
     if (result->feasible >= 0)
         return;
-    result->feasible = roots_legal(space, INT64_MAX, threads);
+    result->feasible = space_count_legal(space, INT64_MAX, threads);
     result->pruned = result->optimal ? result->feasible - result->simulated : 0;
     cut_to(&result->within_1_percent.at_most, result->feasible);
     cut_to(&result->within_tolerance.at_most, result->feasible);

@@ -19,8 +19,7 @@
 #define AUTOTUNE_SEARCH_STRATEGY_H
 
 #include "search/clock.h"
-#include "search/heap.h"
-#include "search/incumbents.h"
+#include "search/prefix.h"
 #include "search/workers.h"
 
 enum { SEARCH_BATCH = 64 };

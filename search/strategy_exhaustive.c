@@ -1,6 +1,6 @@
 /* Every legal tiling, whatever its bound. */
 #include "search/listed.h"
-#include "search/roots.h"
+#include "search/prefix.h"
 
 enum { MOST_LISTED = 10000000 };
 
@@ -9,7 +9,7 @@ static enum status init(struct search_run *run, struct error *error)
 {
     const struct operator_space *kind = run->space->kind;
     run->source = kind->source ? kind->source : &listed_source;
-    if (kind->nesting && roots_legal(run->space, MOST_LISTED, run->threads) > MOST_LISTED)
+    if (kind->nesting && space_count_legal(run->space, MOST_LISTED, run->threads) > MOST_LISTED)
         return error_set(error, STATUS_TOO_LARGE,
                          "strategy exhaustive simulates up to %d tilings; more are legal here",
                          MOST_LISTED);

@@ -9,7 +9,6 @@
  * any number of threads. */
 #include "search/listed.h"
 #include "search/prefix.h"
-#include "search/walk.h"
 
 #include <gsl/gsl_rng.h>
 #include <stdlib.h>
@@ -53,7 +52,7 @@ static int64_t leaf_count(struct ranker *ranker, const struct tiling *tiling)
                               : prefix_leaf_count(levels, ranker->space, tiling, ranker->level);
 }
 
-static void count(void *context, const struct tiling *tiling, int64_t index)
+static void count_ranks(void *context, const struct tiling *tiling, int64_t index)
 {
     struct ranker *ranker = context;
     (void)index;
@@ -78,7 +77,7 @@ static bool count_all(struct search_run *run)
 #pragma omp parallel for num_threads(run->threads) schedule(dynamic) reduction(&& : counted)
     for (int64_t r = 0; r < lottery->roots; r++) {
         struct ranker ranker = {.at = 0};
-        counted = walk_root(run, r, count, &ranker) && !stop_due(run->space->stop) && counted;
+        counted = walk_root(run, r, count_ranks, &ranker) && !stop_due(run->space->stop) && counted;
         lottery->first[r + 1] = ranker.at;
     }
     for (int64_t r = 0; r < lottery->roots; r++)
@@ -90,7 +89,7 @@ static bool count_all(struct search_run *run)
 /* ---- drawing ---- */
 
 /* 64 bits of a generator of 32, and none of them more likely than others. */
-static int64_t below(gsl_rng *rng, int64_t end)
+static int64_t draw_below(gsl_rng *rng, int64_t end)
 {
     uint64_t range = (uint64_t)end, excess = -range % range, bits;
     do
@@ -120,7 +119,7 @@ static enum status draw_ranks(struct lottery *lottery, struct error *error)
         return error_memory(error);
     gsl_rng_set(rng, SEED);
     while (lottery->count < MOST_DRAWN && lottery->count < lottery->feasible) {
-        int64_t rank = below(rng, lottery->feasible);
+        int64_t rank = draw_below(rng, lottery->feasible);
         if (is_drawn(lottery, rank))
             continue;
         lottery->draws[lottery->count] =
@@ -134,7 +133,7 @@ static enum status draw_ranks(struct lottery *lottery, struct error *error)
 
 /* ---- from ranks to tilings ---- */
 
-static void find(void *context, const struct tiling *tiling, int64_t index)
+static void find_drawn(void *context, const struct tiling *tiling, int64_t index)
 {
     struct ranker *ranker = context;
     const struct prefix_levels *levels = &ranker->lottery->levels;
@@ -145,7 +144,7 @@ static void find(void *context, const struct tiling *tiling, int64_t index)
         struct ranker longer = *ranker;
         const int *length = &levels->length[ranker->level];
         longer.level++;
-        space_walk(ranker->space, index, length[0], length[1], find, &longer);
+        space_walk(ranker->space, index, length[0], length[1], find_drawn, &longer);
         while (ranker->next < ranker->end && ranker->next->rank < end)
             ranker->next++;
     } else if (ranker->next->rank < end) {
@@ -169,7 +168,7 @@ static void find_all(struct search_run *run)
             end++;
         ranker.end = end;
         if (ranker.next < ranker.end)
-            walk_root(run, r, find, &ranker);
+            walk_root(run, r, find_drawn, &ranker);
     }
 }
 

@@ -11,7 +11,6 @@
 #ifndef AUTOTUNE_SEARCH_TRANSFER_H
 #define AUTOTUNE_SEARCH_TRANSFER_H
 
-#include "search/bounders.h"
 #include "search/workers.h"
 
 #define NOT_LEGAL INT64_MAX

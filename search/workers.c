@@ -1,8 +1,10 @@
 /* A worker a thread, with memory, a simulator and an error of its own; of all errors the one of the
- * smallest index is reported. */
+ * smallest index is reported. The best times are a short sorted array: a new time is inserted, the
+ * slowest drops out. */
 #include "search/workers.h"
 
 #include <assert.h>
+#include <omp.h>
 #include <stdlib.h>
 
 enum status workers_open(struct workers *workers, int threads, struct error *error)
@@ -65,46 +67,65 @@ enum status workers_status(const struct workers *workers, struct error *error)
     return first->status;
 }
 
-static void sum_bus_bytes(struct found *found, const struct program *program,
-                          const struct work_total totals[])
+enum status search_several(const struct space *space, struct candidate items[], int64_t count,
+                           int threads, struct error *error)
 {
-    const struct hardware *hw = program->hw;
-    uint32_t pipes = program->pipes;
-    for (int p = 0; p < hw->price_count; p++)
-        if (hw->prices[p].bus >= 0)
-            found->bus_bytes[hw->prices[p].bus] += totals[p].units * found->cores_used *
-                                                   hardware_in_step(hw, pipes, hw->prices[p].pipe);
+    struct workers workers;
+    enum status status = workers_open(&workers, threads, error);
+    if (status == STATUS_OK) {
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+        for (int64_t i = 0; i < count; i++)
+            if (items[i].time_fs == 0 && !stop_due(space->stop))
+                worker_simulate(&workers.items[omp_get_thread_num()], space, &items[i]);
+        status = workers_status(&workers, error);
+    }
+    workers_close(&workers);
+    return status;
 }
 
-enum status worker_fill(struct worker *worker, const struct space *space,
-                        const struct bounder *bounder, struct found *found)
+/* ---- the best ---- */
+
+enum status incumbents_open(struct incumbents *incumbents, int top, bool best_only,
+                            struct error *error)
 {
-    struct work_total totals[HARDWARE_MAX_PRICES];
-    found->bound_fs = bounder_tiling_fs(bounder, space, &found->tiling);
-    found->cores_used = space->kind->cores_used(space, &found->tiling, 0);
-    enum status status = tiling_simulator_run(&worker->simulator, space, &found->tiling, 0,
-                                              &found->timeline, &worker->error);
-    if (status != STATUS_OK || space->kind->ask)
-        return status;
-    status = work_totals(&worker->simulator.program, totals, &worker->error);
-    if (status == STATUS_OK)
-        sum_bus_bytes(found, &worker->simulator.program, totals);
-    return status;
+    *incumbents = (struct incumbents){
+        .top = top, .best_only = best_only, .time_fs = calloc((size_t)top, sizeof(int64_t))};
+    return incumbents->time_fs ? STATUS_OK : error_memory(error);
+}
+
+void incumbents_close(struct incumbents *incumbents)
+{
+    free(incumbents->time_fs);
+}
+
+void incumbents_note(struct incumbents *incumbents, int64_t time_fs)
+{
+    int at = incumbents->count;
+    if (at == incumbents->top && incumbents->time_fs[at - 1] <= time_fs)
+        return;
+    if (at < incumbents->top)
+        incumbents->count++;
+    else
+        at--;
+    for (; at > 0 && incumbents->time_fs[at - 1] > time_fs; at--)
+        incumbents->time_fs[at] = incumbents->time_fs[at - 1];
+    incumbents->time_fs[at] = time_fs;
+}
+
+int64_t incumbents_limit_fs(const struct incumbents *incumbents)
+{
+    if (incumbents->count < incumbents->top)
+        return INT64_MAX;
+    int64_t best = incumbents->time_fs[0],
+            one_percent = incumbents->best_only ? best : best + best / 100;
+    int64_t last = incumbents->time_fs[incumbents->count - 1];
+    return last > one_percent ? last : one_percent;
 }
 
 int64_t within_fs(int64_t best_fs, double share)
 {
     double slower = (double)best_fs * share;
     return slower < (double)(INT64_MAX / 2) ? best_fs + (int64_t)slower : INT64_MAX;
-}
-
-int64_t least_untimed_fs(const struct candidate simulated[], int64_t count)
-{
-    int64_t least_fs = INT64_MAX;
-    for (int64_t i = 0; i < count; i++)
-        if (simulated[i].time_fs == SIMULATE_LONGEST_FS && simulated[i].bound_fs < least_fs)
-            least_fs = simulated[i].bound_fs;
-    return least_fs;
 }
 
 void within_note(struct within *within, const struct candidate *candidate, int64_t best_fs,

@@ -1,5 +1,4 @@
-/* What every search does with candidates: simulate them, one thread a worker, and say all that is
- * known of the best. */
+/* What every search does with candidates: simulate them, one thread a worker, and know the best. */
 #ifndef AUTOTUNE_SEARCH_WORKERS_H
 #define AUTOTUNE_SEARCH_WORKERS_H
 
@@ -34,16 +33,30 @@ void worker_simulate(struct worker *worker, const struct space *space, struct ca
 /* The first error in candidate order, so that it is the same for any number of threads. */
 enum status workers_status(const struct workers *workers, struct error *error);
 
-/* Simulates found->tiling once more for all that an answer says of it. */
-enum status worker_fill(struct worker *worker, const struct space *space,
-                        const struct bounder *bounder, struct found *found);
+/* Simulates tilings on all threads: fills time_fs of all that have none (0), each of one program;
+ * with SIMULATE_LONGEST_FS where that could outlast the clock. Those that space->stop cuts off stay
+ * 0. */
+enum status search_several(const struct space *space, struct candidate items[], int64_t count,
+                           int threads, struct error *error);
+
+/* The best times so far, and which lower bounds can still matter. */
+struct incumbents {
+    int top, count;
+    bool best_only;   /* no one percent beyond the best */
+    int64_t *time_fs; /* the `top` smallest, ascending; owned */
+};
+
+enum status incumbents_open(struct incumbents *incumbents, int top, bool best_only,
+                            struct error *error);
+void incumbents_close(struct incumbents *incumbents);
+void incumbents_note(struct incumbents *incumbents, int64_t time_fs);
+
+/* Bounds above this cannot change the answer: neither the `top` best, nor (unless best_only) the
+ * number of tilings within one percent of the best. INT64_MAX until there are `top` times. */
+int64_t incumbents_limit_fs(const struct incumbents *incumbents);
 
 /* The largest time that is within a share of the best. */
 int64_t within_fs(int64_t best_fs, double share);
-
-/* The least bound of those that were not simulated for they could outlast the clock: what is
- * proven ends there. INT64_MAX: none. */
-int64_t least_untimed_fs(const struct candidate simulated[], int64_t count);
 
 /* Counts one candidate, simulated or not. */
 void within_note(struct within *within, const struct candidate *candidate, int64_t best_fs,

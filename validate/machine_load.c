@@ -4,7 +4,7 @@
  * is other work; ticks that may have begun before are taken off. */
 #include "validate/machine_load.h"
 
-#include "validate/timing_clocks.h"
+#include "validate/timing.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -16,7 +16,6 @@
 #include "core/array.h"
 #include "formats/json.h"
 #include "search/clock.h"
-#include "search/several.h"
 #include "search/workers.h"
 
 #include <math.h>

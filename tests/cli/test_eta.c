@@ -1,7 +1,7 @@
 /* What is said of the time that is left, on thousands of made-up runs of work: right within a
  * factor of three wherever it is said, said where work is even, and not said where nobody could
  * know. */
-#include "cli/eta.h"
+#include "cli/progress.h"
 
 #include <criterion/criterion.h>
 #include <gsl/gsl_randist.h>

@@ -6,8 +6,6 @@
 #include "jobs/calibrate/calibrate_host.h"
 #include "kernels/registry.h"
 #include "tests/hardware_files.h"
-#include "validate/calibrate/bandwidth_curves.h"
-#include "validate/calibrate/contention.h"
 #include "validate/calibrate/levels.h"
 #include "validate/calibrate/loop_times.h"
 #include "validate/calibrate/stream_rates.h"

@@ -1,10 +1,7 @@
 /* The search by prefixes of tilings (search/nested.h) against the exhaustive one. The space
  * `thesis`, given bounds of prefixes for the purpose, is small enough to list. */
 #include "kernels/matmul/matmul.h"
-#include "search/heap.h"
 #include "search/nested.h"
-#include "search/tally.h"
-#include "search/walk.h"
 #include "search/workers.h"
 #include "tests/support/machine.h"
 

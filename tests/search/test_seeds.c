@@ -2,7 +2,6 @@
 #include "kernels/matmul/matmul_cann.h"
 #include "search/nested.h"
 #include "search/seeds.h"
-#include "search/thin.h"
 #include "tests/support/machine.h"
 
 #include <criterion/criterion.h>

@@ -1,7 +1,6 @@
 /* The timing protocol with times made up: which samples count, who falls out, when it is enough.
  * What reads real clocks is tested for what does not depend on speed. */
-#include "validate/timing_clocks.h"
-#include "validate/timing_core.h"
+#include "validate/timing.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,5 +1,8 @@
 #include "validate/calibrate/control.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 bool calibrate_stopped(const struct calibrate_control *control)
 {
     return control->stop && *control->stop;
@@ -14,7 +17,14 @@ void calibrate_progress(const struct calibrate_control *control, const char *pha
 
 bool calibrate_keeps(const struct timing_reading *reading)
 {
-    const double most_stretch = 1.01; /* as timing_core.c has it */
+    const double most_stretch = 1.01; /* as timing.c has it */
     bool stretched = reading->cpu_ns >= 0 && !(reading->wall_ns <= most_stretch * reading->cpu_ns);
     return reading->preemptions == 0 && !stretched;
+}
+
+double calibration_digits(double value)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%.4e", value);
+    return strtod(text, NULL);
 }

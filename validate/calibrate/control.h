@@ -3,7 +3,7 @@
 #ifndef AUTOTUNE_VALIDATE_CALIBRATE_CONTROL_H
 #define AUTOTUNE_VALIDATE_CALIBRATE_CONTROL_H
 
-#include "validate/timing_clocks.h"
+#include "validate/timing.h"
 
 #include <signal.h>
 
@@ -20,5 +20,8 @@ void calibrate_progress(const struct calibrate_control *control, const char *pha
 
 /* Does a sample count? Not where it was preempted or stretched. */
 bool calibrate_keeps(const struct timing_reading *reading);
+
+/* Five significant digits: more than a measurement has, and few enough to be read. */
+double calibration_digits(double value);
 
 #endif

@@ -1,17 +1,22 @@
 /* Measures everything about this machine's processor. The parts are measured in an order in which
  * later ones can rely on earlier ones (rates before contention, clock and peak before loops). Each
  * is repeated while its numbers are implausible, and the attempt with the fewest doubts is kept.
- * Noise is measured at the beginning and the end, since a machine may grow busy meanwhile. */
+ * Noise is measured at the beginning and the end, since a machine may grow busy meanwhile.
+ *
+ * Opening and closing a parallel region of all threads is timed in a child process
+ * (validate/worker.h): OpenMP's threads would not survive a later fork in this one. A runtime that
+ * hangs is ended after a while, and it is an error that regions could not be timed. */
 #include "validate/calibrate/host_calibration.h"
 
-#include "validate/calibrate/contention.h"
-#include "validate/calibrate/parallel.h"
+#include "validate/calibrate/levels.h"
+#include "validate/worker.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 /* A cache of which less than this share is there is taken to be as large as was measured: the rest
@@ -122,6 +127,63 @@ static enum status measure_contention(struct measuring *m, struct error *error)
         m->calibration->pinned = m->calibration->pinned && contention.pinned;
     }
     return STATUS_OK;
+}
+
+enum { REGION_ROUNDS = 21, PATIENCE_S = 20 };
+
+/* In memory that the child shares. */
+struct regions {
+    int threads;
+    bool measured;
+    struct timing timing;
+};
+
+static void open_and_close(void *context)
+{
+    const struct regions *regions = context;
+#pragma omp parallel num_threads(regions->threads)
+    __asm__ volatile("" : : : "memory");
+}
+
+static void time_regions(void *context)
+{
+    struct regions *regions = context;
+    const struct timing_subject subject = {open_and_close, regions};
+    const struct timing_options options = {.rounds = REGION_ROUNDS, .threads = regions->threads};
+    struct error error;
+    regions->measured =
+        timing_measure(&subject, 1, &options, &regions->timing, &error) == STATUS_OK;
+}
+
+static enum status run_in_child(struct regions *regions, struct error *error)
+{
+    struct worker worker;
+    struct worker_end end = {.finished = false};
+    TRY(worker_start(&worker, time_regions, regions, error));
+    int tenths = 0;
+    while (!worker_wait(&worker, 100, &end) && ++tenths < 10 * PATIENCE_S)
+        ;
+    if (tenths >= 10 * PATIENCE_S)
+        worker_stop(&worker, &end);
+    if (end.finished && regions->measured)
+        return STATUS_OK;
+    return error_set(error, STATUS_IO, "parallel regions of %d threads could not be timed",
+                     regions->threads);
+}
+
+/* Times an empty parallel region in a child process, in memory that both see. */
+static enum status parallel_measure(int threads, struct timing *timing, struct error *error)
+{
+    struct regions *regions =
+        /* cppcheck-suppress invalidFunctionArg ; mmap(2): -1 is right where there is no file */
+        mmap(NULL, sizeof *regions, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (regions == MAP_FAILED)
+        return error_memory(error);
+    regions->threads = threads;
+    enum status status = run_in_child(regions, error);
+    *timing = regions->timing;
+    munmap(regions, sizeof *regions);
+    return status;
 }
 
 static enum status measure_parallel(struct measuring *m, struct error *error)
@@ -283,7 +345,7 @@ static void restore_part(void *context)
     *m->calibration = m->aside;
 }
 
-static enum status measure(struct measuring *m, struct error *error)
+static enum status measure_all(struct measuring *m, struct error *error)
 {
     static const struct part parts[] = {
         {measure_start, PART_NONE},        {measure_clock, PART_CLOCK},
@@ -326,7 +388,7 @@ enum status calibrate_host(const struct calibrate_host_options *options,
     for (int l = 0; l < HOST_MAX_LEVELS; l++)
         host->overlap.exposed[l] = 1;
     host->overlap.copying = 1;
-    status = measure(m, error);
+    status = measure_all(m, error);
     free(m);
     load_read(NULL, &after);
     calibration->load = load_between(&before, &after);

@@ -1,10 +1,24 @@
-/* Measures how fast one thread reads and writes each level. Of each cache a part is read that does
- * not fit the one before, of memory up to four times the largest cache, each kind of access in
- * every round. Where caches really end, which on virtual machines is not where they say, is then
- * read off one more series: rates over sizes that grow by half (reach_end). */
+/* Measures how fast one thread reads and writes each level, and what several get together that read
+ * at once.
+ *
+ * Of each cache a part is read that does not fit the one before, of memory up to four times the
+ * largest cache, each kind of access in every round. Where caches really end, which on virtual
+ * machines is not where they say, is then read off one more series: rates over sizes that grow by
+ * half. Reading, as time a byte, is half-way there between a level's own rate and the next one's:
+ * the size is interpolated in its logarithm between the last fast point and the first slow one that
+ * stays slow.
+ *
+ * Together there is one thread a processor, each pinned and with memory that it has touched first,
+ * so that it lies near. A barrier begins every round and another ends it, so that nobody is timed
+ * while others rest. A round counts where no thread was disturbed, and the total is the sum of
+ * their rates. A gate holds all back until the last has been started, for a barrier would wait for
+ * ever for a missing one. Totals of threads that were not measured lie on lines between those that
+ * were. */
 #include "validate/calibrate/levels.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,8 +90,8 @@ void *calibrate_memory(int64_t wanted, int64_t least, int64_t *got)
 
 /* Rate of one sample behind untimed passes: caches that keep only what is asked for again need more
  * than one. */
-static double sample(struct walk *walk, const struct timing_clocks *clocks,
-                     struct calibrate_control *control, bool *keeps)
+static double sample_rate(struct walk *walk, const struct timing_clocks *clocks,
+                          struct calibrate_control *control, bool *keeps)
 {
     const struct timing_subject subject = {walk_on, walk};
     struct timing_reading reading;
@@ -148,7 +162,7 @@ static void measure_rates(enum host_isa isa, char *data, struct calibrate_contro
                 bool keeps;
                 if (!walks[l][kind].pass)
                     continue;
-                double gbps = sample(&walks[l][kind], &clocks, control, &keeps);
+                double gbps = sample_rate(&walks[l][kind], &clocks, control, &keeps);
                 add_sample(&samples[l][kind], gbps, keeps);
             }
     }
@@ -171,13 +185,40 @@ static void measure_reaches(enum host_isa isa, char *data, double first_bytes,
         calibrate_progress(control, "reach", (int64_t)bytes, levels->memory_bytes);
         for (int round = 0; round < REACH_ROUNDS; round++) {
             bool keeps;
-            double gbps = sample(&walk, &clocks, control, &keeps);
+            double gbps = sample_rate(&walk, &clocks, control, &keeps);
             add_sample(&samples, gbps, keeps);
         }
         levels->reaches[levels->reach_count++] =
             (struct reach){walk.bytes, middle_of_samples(&samples).median};
         bytes *= reach_step;
     }
+}
+
+double reach_end(const struct reach *points, int count, double from_bytes, double inner_gbps,
+                 double outer_gbps)
+{
+    const double apart = 1.1;
+    if (!(inner_gbps > apart * outer_gbps) || !(outer_gbps > 0))
+        return 0;
+    double middle = (1 / inner_gbps + 1 / outer_gbps) / 2; /* ns a byte */
+    const struct reach *fast = NULL;
+    for (int i = 0; i < count; i++) {
+        bool slow = 1 / points[i].gbps > middle;
+        bool stays = i + 1 == count || 1 / points[i + 1].gbps > middle;
+        if ((double)points[i].bytes <= from_bytes || (slow && !stays))
+            continue;
+        if (!slow) {
+            fast = &points[i];
+            continue;
+        }
+        if (!fast)
+            return (double)points[i].bytes;
+        double before = 1 / fast->gbps, after = 1 / points[i].gbps;
+        double share = fmin(fmax((middle - before) / (after - before), 0), 1);
+        double low = log((double)fast->bytes), high = log((double)points[i].bytes);
+        return exp(low + share * (high - low));
+    }
+    return 0;
 }
 
 static void find_ends(const struct topology *topology, struct levels *levels)
@@ -225,4 +266,213 @@ enum status levels_measure(const struct topology *topology, enum host_isa isa,
     free(data);
     find_ends(topology, levels);
     return STATUS_OK;
+}
+
+/* ---- threads together ---- */
+
+/* The next count that was measured, or -1. */
+static int next_measured(const double *totals, int count, int after)
+{
+    for (int i = after + 1; i < count; i++)
+        if (totals[i] > 0)
+            return i;
+    return -1;
+}
+
+void contention_fill(double *totals, int count)
+{
+    for (int i = 0, next; i < count; i = next) {
+        next = next_measured(totals, count, i);
+        if (next < 0) { /* as many more get no more */
+            for (int j = i + 1; j < count; j++)
+                totals[j] = totals[i];
+            break;
+        }
+        for (int j = i + 1; j < next; j++)
+            totals[j] = totals[i] + (totals[next] - totals[i]) * (j - i) / (next - i);
+    }
+    totals[0] = calibration_digits(totals[0]);
+    for (int n = 2; n <= count; n++)
+        totals[n - 1] = fmin(calibration_digits(totals[n - 1]), totals[n - 2] / (n - 1) * n);
+}
+
+int contention_counts(int threads, int counts[CONTENTION_MAX_COUNTS])
+{
+    int count = 0;
+    for (int n = 1; n < threads && count < CONTENTION_MAX_COUNTS - 1; n += n < 4 ? 1 : n / 3)
+        counts[count++] = n;
+    counts[count++] = threads;
+    return count;
+}
+
+enum { CROWD_ROUNDS = 7, LEAST_BATCH_BYTES = 1 << 20 };
+
+static const double reading_ns = 2e6; /* of a sample */
+
+struct crowd;
+
+struct member {
+    struct crowd *crowd;
+    pthread_t thread;
+    int processor;
+    char *data;
+    int64_t done_bytes;
+    double gbps[CROWD_ROUNDS];
+    bool kept[CROWD_ROUNDS];
+};
+
+struct crowd {
+    stream_pass *pass;
+    int64_t bytes; /* of each */
+    int count;
+    pthread_mutex_t gate; /* shut until all have been started */
+    pthread_barrier_t together;
+    bool called_off;
+    atomic_bool failed, unpinned;
+    struct member members[HOST_MAX_THREADS];
+};
+
+/* Reads for a while; the clock is asked seldom enough not to matter. */
+static void read_on(void *context)
+{
+    struct member *member = context;
+    const struct crowd *crowd = member->crowd;
+    int64_t passes = (LEAST_BATCH_BYTES + crowd->bytes - 1) / crowd->bytes;
+    double begin_ns = timing_now_ns();
+    for (member->done_bytes = 0; timing_now_ns() - begin_ns < reading_ns;)
+        for (int64_t i = 0; i < passes; i++, member->done_bytes += crowd->bytes)
+            crowd->pass(member->data, crowd->bytes);
+}
+
+static void take_samples(struct member *member)
+{
+    struct crowd *crowd = member->crowd;
+    struct timing_clocks clocks = timing_clocks_of(1);
+    const struct timing_subject subject = {read_on, member};
+    for (int round = 0; round < CROWD_ROUNDS; round++) {
+        struct timing_reading reading;
+        crowd->pass(member->data, crowd->bytes);
+        pthread_barrier_wait(&crowd->together);
+        timing_sample(&subject, 1, &clocks, &reading);
+        member->gbps[round] = (double)member->done_bytes / reading.wall_ns;
+        member->kept[round] = calibrate_keeps(&reading);
+        pthread_barrier_wait(&crowd->together); /* nobody stops while others are still timed */
+    }
+}
+
+static void *read_together(void *context)
+{
+    struct member *member = context;
+    struct crowd *crowd = member->crowd;
+    int64_t got = 0;
+    pthread_mutex_lock(&crowd->gate);
+    bool called_off = crowd->called_off;
+    pthread_mutex_unlock(&crowd->gate);
+    if (called_off)
+        return NULL;
+    if (!timing_pin(member->processor))
+        crowd->unpinned = true;
+    member->data = calibrate_memory(crowd->bytes, crowd->bytes, &got); /* near its processor */
+    if (!member->data)
+        crowd->failed = true;
+    pthread_barrier_wait(&crowd->together);
+    if (!crowd->failed)
+        take_samples(member);
+    free(member->data);
+    return NULL;
+}
+
+/* All of them run to their end; false where one could not be started, and then none has run. */
+static bool run_crowd(struct crowd *crowd)
+{
+    int started = 0;
+    pthread_mutex_lock(&crowd->gate);
+    while (started < crowd->count && pthread_create(&crowd->members[started].thread, NULL,
+                                                    read_together, &crowd->members[started]) == 0)
+        started++;
+    crowd->called_off = started < crowd->count;
+    pthread_mutex_unlock(&crowd->gate);
+    for (int t = 0; t < started; t++)
+        pthread_join(crowd->members[t].thread, NULL);
+    return !crowd->called_off;
+}
+
+/* Of the rounds in which nobody was disturbed; of all where there is no such round. */
+static struct middle total_of(const struct crowd *crowd, struct calibrate_control *control)
+{
+    double kept[CROWD_ROUNDS], all[CROWD_ROUNDS];
+    int kept_count = 0;
+    for (int round = 0; round < CROWD_ROUNDS; round++) {
+        bool keeps = true;
+        all[round] = 0;
+        for (int t = 0; t < crowd->count; t++) {
+            all[round] += crowd->members[t].gbps[round];
+            keeps = keeps && crowd->members[t].kept[round];
+        }
+        control->samples++;
+        control->dropped += !keeps;
+        if (keeps)
+            kept[kept_count++] = all[round];
+    }
+    return kept_count ? middle_of(kept, kept_count) : middle_of(all, CROWD_ROUNDS);
+}
+
+static enum status measure_crowd(struct crowd *crowd, struct error *error)
+{
+    if (pthread_mutex_init(&crowd->gate, NULL) != 0)
+        return error_memory(error);
+    enum status status = STATUS_OK;
+    if (pthread_barrier_init(&crowd->together, NULL, (unsigned)crowd->count) != 0) {
+        status = error_memory(error);
+    } else {
+        if (!run_crowd(crowd))
+            status = error_set(error, STATUS_IO, "%d threads cannot be started", crowd->count);
+        else if (crowd->failed)
+            status = error_memory(error);
+        pthread_barrier_destroy(&crowd->together);
+    }
+    pthread_mutex_destroy(&crowd->gate);
+    return status;
+}
+
+static enum status measure_count(const struct topology *topology, enum host_isa isa, int level,
+                                 int64_t memory_bytes, int count, struct crowd *crowd,
+                                 struct error *error)
+{
+    memset(crowd, 0, sizeof *crowd);
+    crowd->pass = stream_find(isa, STREAM_READ);
+    crowd->bytes = level_bytes(topology, level, count, memory_bytes);
+    crowd->count = count;
+    for (int t = 0; t < count; t++) {
+        crowd->members[t].crowd = crowd;
+        crowd->members[t].processor = topology->processor_of[t];
+    }
+    return measure_crowd(crowd, error);
+}
+
+enum status contention_measure(const struct topology *topology, enum host_isa isa, int level,
+                               int64_t memory_bytes, struct calibrate_control *control,
+                               struct contention *contention, struct error *error)
+{
+    int counts[CONTENTION_MAX_COUNTS];
+    int measured = contention_counts(topology->threads, counts);
+    struct crowd *crowd = malloc(sizeof *crowd);
+    enum status status = STATUS_OK;
+    *contention = (struct contention){.count = topology->threads, .pinned = true};
+    if (!crowd)
+        return error_memory(error);
+    for (int i = 0; i < measured && status == STATUS_OK && !calibrate_stopped(control); i++) {
+        status = measure_count(topology, isa, level, memory_bytes, counts[i], crowd, error);
+        if (status != STATUS_OK)
+            break;
+        struct middle total = total_of(crowd, control);
+        contention->total_gbps[counts[i] - 1] = total.median;
+        contention->measured[counts[i] - 1] = true;
+        contention->spread = total.spread > contention->spread ? total.spread : contention->spread;
+        contention->pinned = contention->pinned && !crowd->unpinned;
+    }
+    free(crowd);
+    if (status == STATUS_OK && contention->measured[0])
+        contention_fill(contention->total_gbps, contention->count);
+    return status;
 }

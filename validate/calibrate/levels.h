@@ -1,12 +1,25 @@
 /* What one thread reads and writes at every level: the caches, then memory. Each sample follows an
- * untimed pass, so that the data lie where they should; levels take turns in rounds. */
+ * untimed pass, so that the data lie where they should; levels take turns in rounds. And what
+ * threads that read at once get together, each on a processor and with data of its own. */
 #ifndef AUTOTUNE_VALIDATE_CALIBRATE_LEVELS_H
 #define AUTOTUNE_VALIDATE_CALIBRATE_LEVELS_H
 
-#include "validate/calibrate/bandwidth_curves.h"
+#include "core/host.h"
 #include "validate/calibrate/control.h"
 #include "validate/calibrate/stream_rates.h"
 #include "validate/calibrate/topology.h"
+
+/* How fast one thread reads `bytes` over and over. */
+struct reach {
+    int64_t bytes;
+    double gbps;
+};
+
+/* The bytes up to which reading is nearer to inner_gbps than to outer_gbps, by time: where a cache
+ * ends. Points ascend; those up to `from_bytes` do not count, nor does a single slow point among
+ * fast ones. 0 where the rates are within 10 % of each other, or no point is slow. */
+double reach_end(const struct reach *points, int count, double from_bytes, double inner_gbps,
+                 double outer_gbps);
 
 enum { LEVELS_MAX_REACHES = 64 };
 
@@ -29,13 +42,36 @@ struct levels {
  * memory, of `memory_bytes`): well beyond the level before, well within its own. */
 int64_t level_bytes(const struct topology *topology, int level, int sharers, int64_t memory_bytes);
 
+/* At most `wanted` bytes, less where there are not as many, at least `least`; aligned and touched.
+ * The caller frees it; NULL without memory. */
+void *calibrate_memory(int64_t wanted, int64_t least, int64_t *got);
+
 /* Where it was stopped, what is not measured is 0. STATUS_NO_MEMORY. */
 enum status levels_measure(const struct topology *topology, enum host_isa isa,
                            struct calibrate_control *control, struct levels *levels,
                            struct error *error);
 
-/* At most `wanted` bytes, less where there are not as many, at least `least`; aligned and touched.
- * The caller frees it; NULL without memory. */
-void *calibrate_memory(int64_t wanted, int64_t least, int64_t *got);
+/* A contention curve with all of its numbers from those that were measured: totals_gbps[n - 1] > 0
+ * for n threads, or 0 where it was not. The first one must be there. In between in proportion; then
+ * lowered to where the share of each falls with n, as descriptions require. */
+void contention_fill(double *totals_gbps, int count);
+
+/* The thread counts that are worth measuring, ascending, from 1 to `threads`; returns how many. */
+enum { CONTENTION_MAX_COUNTS = 24 };
+int contention_counts(int threads, int counts[CONTENTION_MAX_COUNTS]);
+
+struct contention {
+    int count;                           /* of threads, most */
+    double total_gbps[HOST_MAX_THREADS]; /* by threads less one; all of them */
+    bool measured[HOST_MAX_THREADS];     /* others lie between */
+    double spread;                       /* the largest of those measured */
+    bool pinned;                         /* every thread stayed on a processor */
+};
+
+/* Level `level` as in level_bytes. STATUS_NO_MEMORY, STATUS_IO
+ * where threads cannot be started. */
+enum status contention_measure(const struct topology *topology, enum host_isa isa, int level,
+                               int64_t memory_bytes, struct calibrate_control *control,
+                               struct contention *contention, struct error *error);
 
 #endif

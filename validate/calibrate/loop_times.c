@@ -1,12 +1,14 @@
 /* Times inner loops. Each loop runs with five numbers of steps; a line through the times has the
- * cost of a step as its slope and that of a call as its intercept. Times that do not lie on a line
- * are taken again. The peak is that of independent chains of multiply-adds in registers, enough of
- * them to hide the latency of one. */
+ * cost of a step as its slope and that of a call as its intercept (validate/linear_fit.h). Times
+ * that do not lie on a line are taken again. The peak is that of independent chains of
+ * multiply-adds in registers, enough of them to hide the latency of one. */
 #include "validate/calibrate/loop_times.h"
 
 #include "validate/calibrate/plausible.h"
 #include "validate/calibrate/stream_rates.h"
+#include "validate/linear_fit.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +18,7 @@ enum {
     CALLS = 256, /* in a run, whose own costs are thus shared */
     PEAK_STEPS = 4096,
     ALIGNMENT = 64,
+    MAX_SAMPLES = 64,
 };
 
 static const int step_counts[] = {8, 16, 32, 64, 128};
@@ -26,6 +29,46 @@ static const double least_step_ns = 1e-4;
 
 /* Beyond so large an error or spread a loop is timed again. Some loops are no straight lines. */
 static const double straight = 0.1;
+
+static bool is_time(const struct loop_sample *sample)
+{
+    return isfinite(sample->ns) && sample->ns > 0 && isfinite(sample->steps) && sample->steps > 0;
+}
+
+enum status loop_fit(const struct loop_sample *samples, int count, struct loop_fit *fit,
+                     struct error *error)
+{
+    double terms[2 * MAX_SAMPLES], times[MAX_SAMPLES], spreads[MAX_SAMPLES];
+    struct linear_fit line;
+    double least = INFINITY, most = 0;
+    if (count > MAX_SAMPLES)
+        return error_set(error, STATUS_TOO_LARGE, "%d samples, expected at most %d", count,
+                         MAX_SAMPLES);
+    double *term = terms;
+    for (int i = 0; i < count; i++, term += 2) {
+        if (!is_time(&samples[i]))
+            return error_set(error, STATUS_INVALID, "%g ns for %g steps, expected times",
+                             samples[i].ns, samples[i].steps);
+        least = fmin(least, samples[i].steps);
+        most = fmax(most, samples[i].steps);
+        term[0] = samples[i].steps;
+        term[1] = 1;
+        times[i] = samples[i].ns;
+        spreads[i] = samples[i].spread;
+    }
+    if (!(most >= 2 * least))
+        return error_set(error, STATUS_INVALID, "%g to %g steps, expected twice as many", least,
+                         most);
+    TRY(linear_fit(terms, times, count, 2, &line, error));
+    if (!(line.cost[0] > 0))
+        return error_set(error, STATUS_INVALID, "more steps do not take longer");
+    *fit = (struct loop_fit){.step_ns = line.cost[0],
+                             .call_ns = line.cost[1],
+                             .spread = middle_of(spreads, count).median,
+                             .r_squared = line.r_squared,
+                             .max_error = line.max_error};
+    return STATUS_OK;
+}
 
 /* A loop with one number of steps. */
 struct trial {
@@ -44,7 +87,7 @@ static void run_trial(void *context)
 }
 
 /* Finite numbers that do not grow when they are multiplied. */
-static void fill(float *data, int64_t bytes)
+static void fill_with_numbers(float *data, int64_t bytes)
 {
     for (int64_t i = 0; i < bytes / (int64_t)sizeof *data; i++)
         data[i] = (float)(i % 7) / 16 - 0.1875F;
@@ -67,7 +110,7 @@ static enum status fit_loop(const struct trial *trials, const struct timing *tim
 }
 
 /* Fills one trial for each number of steps; false where the loop does not run here. */
-static bool plan(struct trial *trials, const struct trial *form)
+static bool plan_trials(struct trial *trials, const struct trial *form)
 {
     for (int i = 0; i < STEP_COUNTS; i++) {
         trials[i] = *form;
@@ -112,7 +155,7 @@ static enum status time_loop(const struct trial *form, struct calibrate_control 
     struct loop_time *loop = &times->loops[times->count];
     bool found;
     times->left_out++;
-    if (!plan(trials, form))
+    if (!plan_trials(trials, form))
         return STATUS_OK;
     for (int i = 0; i < STEP_COUNTS; i++)
         subjects[i] = (struct timing_subject){run_trial, &trials[i]};
@@ -149,7 +192,7 @@ static enum status time_all(loop_family_finder *family_at, struct trial *form,
             }
             form->family = family_at(f);
             form->index = i;
-            fill(form->data, form->bytes);
+            fill_with_numbers(form->data, form->bytes);
             TRY(time_loop(form, control, times, error));
         }
     return STATUS_OK;

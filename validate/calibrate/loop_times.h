@@ -4,9 +4,26 @@
 #ifndef AUTOTUNE_VALIDATE_CALIBRATE_LOOP_TIMES_H
 #define AUTOTUNE_VALIDATE_CALIBRATE_LOOP_TIMES_H
 
-#include "validate/calibrate/bandwidth_curves.h"
+#include "core/host.h"
 #include "validate/calibrate/control.h"
 #include "validate/loops.h"
+
+/* A loop's costs from timed calls with so many steps each: GSL's robust least squares
+ * (validate/linear_fit.h). */
+struct loop_sample {
+    double steps;
+    double ns; /* of one call */
+    double spread;
+};
+struct loop_fit {
+    double step_ns, call_ns;
+    double spread;    /* of the samples, in the middle */
+    double r_squared; /* of the fit */
+    double max_error; /* |fitted / measured - 1| */
+};
+/* STATUS_INVALID where the samples do not tell steps and calls apart, or are no times. */
+enum status loop_fit(const struct loop_sample *samples, int count, struct loop_fit *fit,
+                     struct error *error);
 
 struct loop_time {
     char name[HOST_NAME_SIZE];

@@ -190,7 +190,7 @@ static void judge_shared(const struct host_calibration *c, struct doubts *doubts
 
 /* Waking threads takes microseconds, meeting at a barrier less than one for each; what is longer
  * has waited for its turn on a processor. */
-double parallel_most_ns(int threads)
+static double parallel_most_ns(int threads)
 {
     return 1e5 + 1e3 * threads;
 }

@@ -65,6 +65,5 @@ enum status settle(const struct attempt *attempt, struct error *error);
 
 /* Is the cost of a parallel region of so many threads one that can be? */
 bool parallel_is_plausible(double ns, int threads);
-double parallel_most_ns(int threads);
 
 #endif

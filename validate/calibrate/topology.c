@@ -246,8 +246,8 @@ static enum status choose_threads(const struct processors *p, int threads,
     return STATUS_OK;
 }
 
-static enum status fill(const struct topology_source *source, struct processors *p, int threads,
-                        struct topology *topology, struct error *error)
+static enum status fill_topology(const struct topology_source *source, struct processors *p,
+                                 int threads, struct topology *topology, struct error *error)
 {
     const char *groups = source->cgroup ? source->cgroup : CONTROL_GROUPS;
     topology->allowed = hwloc_bitmap_weight(p->allowed);
@@ -283,7 +283,7 @@ static enum status read_loaded(const struct topology_source *source, struct proc
     p->allowed = hwloc_bitmap_alloc();
     enum status status = error_memory(error);
     if (p->allowed && find_allowed(source, p->hwloc, p->allowed))
-        status = fill(source, p, threads, topology, error);
+        status = fill_topology(source, p, threads, topology, error);
     hwloc_bitmap_free(p->allowed);
     return status;
 }

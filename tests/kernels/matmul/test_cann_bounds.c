@@ -4,9 +4,8 @@
 #include "kernels/matmul/matmul_cann_summary.h"
 #include "search/candidates.h"
 #include "search/nearest.h"
-#include "search/roots.h"
+#include "search/prefix.h"
 #include "search/tiling_simulator.h"
-#include "search/walk.h"
 #include "tests/support/machine.h"
 #include "tests/support/random_cann.h"
 
@@ -254,7 +253,7 @@ static void scan_spaces(unsigned long first, int count, int64_t most)
         cr_assert_eq(tiling_simulator_open(&f.simulator, &error), STATUS_OK);
         random_cann_space(f.rng, &f.hw, most, &f.problem, &f.space);
         cr_assert_eq(bounder_open(&f.bounder, &f.space, &error), STATUS_OK);
-        inside = roots_legal(&f.space, MOST_SCANNED, 1);
+        inside = space_count_legal(&f.space, MOST_SCANNED, 1);
         if (inside < MOST_SCANNED)
             scan_space(&f, &legal, &brute);
         bounder_close(&f.bounder);
@@ -407,7 +406,7 @@ Test(cann_bounds, exhaustive_agrees)
         gsl_rng_set(f.rng, seed);
         random_cann_hardware(f.rng, &f.hw);
         random_cann_space(f.rng, &f.hw, 100, &f.problem, &f.space);
-        count = roots_legal(&f.space, INT64_MAX, 2);
+        count = space_count_legal(&f.space, INT64_MAX, 2);
         if (count > 0 && count < 10000) {
             expect_exhaustive_agrees(&f.space, &pruned);
             tested++;

@@ -5,7 +5,7 @@
 #include "hardware/find.h"
 #include "kernels/text/nest/kernel_nest.h"
 #include "search/candidates.h"
-#include "search/walk.h"
+#include "search/prefix.h"
 #include "tests/support/machine.h"
 
 #include <criterion/criterion.h>

@@ -1,10 +1,19 @@
-/* Of `autotune evaluate`: the ranking of recorded tilings (jobs/evaluate/ranking.h). */
-#ifndef AUTOTUNE_CLI_EVALUATE_RANKING_H
-#define AUTOTUNE_CLI_EVALUATE_RANKING_H
+/* In the answer of `autotune evaluate`: the learned correction, and the ranking of recorded tilings
+ * (jobs/evaluate/ranking.h). */
+#ifndef AUTOTUNE_CLI_EVALUATE_ANSWER_H
+#define AUTOTUNE_CLI_EVALUATE_ANSWER_H
 
 #include "cli/options.h"
 #include "jobs/correct/correct.h"
 #include "jobs/evaluate/evaluation.h"
+
+/* The one beside the chip's description, unless it is left out; notes its file. Death where that
+ * breaks a rule. */
+void evaluate_correction_open(struct common *common, bool left_out, const struct hardware *hw,
+                              struct correcting *correcting);
+
+/* Adds to the tables for people what the answer says of corrected times. */
+void evaluate_correction_tables(json_t *tables, const json_t *answer);
 
 /* The answer's member `ranking`, owned by the caller. correcting: NULL where simulated times alone
  * rank; seed 0: the default. */
