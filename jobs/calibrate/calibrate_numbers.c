@@ -1,5 +1,5 @@
 /* Which numbers of a description kernels are fitted by. */
-#include "hardware/schema_twins.h"
+#include "hardware/schema.h"
 #include "jobs/calibrate/calibrate_fit.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Values of settings as bundles of options; their products and sums. */
 #include "jobs/sweep/sweep_bundles.h"
-#include "hardware/config_text.h"
+#include "hardware/tree.h"
 
 #include <math.h>
 #include <stdio.h>
