@@ -10,7 +10,6 @@
 #include "core/version.h"
 #include "hardware/fingerprint.h"
 #include "jobs/calibrate/learn_runs.h"
-#include "network/call_features.h"
 #include "network/operator_time.h"
 #include "validate/boost.h"
 #include "validate/law_fit.h"

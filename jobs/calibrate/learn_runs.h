@@ -3,7 +3,7 @@
 #define AUTOTUNE_JOBS_CALIBRATE_LEARN_RUNS_H
 
 #include "jobs/calibrate/learn.h"
-#include "network/call_law.h"
+#include "network/operator_time.h"
 
 /* Calls of left-out runs that an interval holds: a little more than the four fifths that are said
  * of it, since a network that was not learned from has fewer. */

@@ -4,7 +4,7 @@
  * learned, as the file of what was learned says; the measurements are not needed here. */
 #include "hardware/load.h"
 #include "jobs/reproduce/reproduce_parts.h"
-#include "network/layout.h"
+#include "network/network.h"
 #include "network/operator_time.h"
 
 #include <math.h>
