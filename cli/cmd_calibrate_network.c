@@ -1,8 +1,8 @@
-/* Runs of networks are tables of calls with a measured time (network/run_file.h). */
+/* Runs of networks are tables of calls with a measured time (network/read.h). */
 #include "cli/cmd_calibrate_learn.h"
 #include "cli/signals.h"
 #include "jobs/calibrate/learn.h"
-#include "network/run_file.h"
+#include "network/read.h"
 
 #include <stdlib.h>
 #include <string.h>

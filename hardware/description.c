@@ -2,7 +2,7 @@
  * file has not is added as a setting of its own, with its source. */
 #include "hardware/description.h"
 
-#include "hardware/schema_twins.h"
+#include "hardware/schema.h"
 
 #include <math.h>
 #include <stdio.h>

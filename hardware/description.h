@@ -36,12 +36,16 @@ enum status description_of_host(const struct host *host, const char *name, const
                                 const struct host_sources *sources, struct description *description,
                                 struct error *error);
 
+/* The reverse, with the rules of the group `host`, for a processor of `threads` threads. */
+enum status build_host(const struct tree *tree, int threads, struct host *host,
+                       struct error *error);
+
 /* Checks it and fills *hw, which the caller then owns; on failure *hw is zero. */
 enum status description_build(const struct description *description, struct hardware *hw,
                               struct error *error);
 
 /* The number that a dotted key names, of what stands in cycles the one in ns, GB/s or GFLOP/s
- * (schema_twins.h); false when the description does not have it. */
+ * (twins of schema.h); false when the description does not have it. */
 bool description_get(const struct description *description, const char *key, double *value);
 
 /* Sets a number and where it comes from; one that the description's group may have but has not is

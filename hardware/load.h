@@ -20,14 +20,18 @@ struct hardware_overrides {
     size_t count;
 };
 
-/* Loads the description called `name` (any case, spaces ignored; hardware/find.h says where it is
- * looked up) or stored in the file `name` (anything that contains a '/' or ends in ".cfg" or
- * ".ini"). On success the caller owns *hw (hardware_clear). On failure *hw is zero and the error
- * names file, line, value and what was expected. */
+/* Loads the description called `name`, in any case and spacing, or stored in the file `name`:
+ * anything that contains a '/' or ends in ".cfg" or ".ini". A name is looked up beside the file
+ * whose `base` it is; in the shipped folder; in the user's own; and then as NAME.ini in the
+ * platform folders: those of `folders` (separated by colons) and of $ASCEND_HOME_PATH, each with
+ * CANN's usual folders below it, and the shipped one. STATUS_INVALID for an unknown name (the text
+ * lists the known ones, or how to calibrate the host), STATUS_IO when there is no shipped folder.
+ * On success the caller owns *hw (hardware_clear). On failure *hw is zero and the error names file,
+ * line, value and what was expected. */
 enum status hardware_load(const char *name, const struct hardware_overrides *overrides,
                           struct hardware *hw, struct error *error);
 
-/* The same with folders, separated by colons, in which platform files are looked up first. */
+/* The same with folders in which platform files are looked up first. */
 enum status hardware_load_from(const char *folders, const char *name,
                                const struct hardware_overrides *overrides, struct hardware *hw,
                                struct error *error);
@@ -36,6 +40,9 @@ enum status hardware_load_from(const char *folders, const char *name,
  * it has as many cores as *hw has now. The caller owns *other. */
 enum status hardware_reload(const struct hardware *hw, const char *change, struct hardware *other,
                             struct error *error);
+
+/* Is it the name of a platform file? */
+bool find_is_platform(const char *file);
 
 /* The folder of shipped descriptions: $AUTOTUNE_CONFIGS, or configs/ beside the executable's
  * parent, or ../share/autotune/configs. STATUS_IO when there is none. */

@@ -9,7 +9,7 @@
 
 #include "hardware/tree.h"
 
-/* Reads a platform file into a tree that schema_check_description can check and hardware_build
+/* Reads a platform file into a tree that schema_check_description can check and description_build
  * build, as if it came from a .cfg. On failure there is nothing to clear; the text names file and
  * line. STATUS_IO when the file, or the description below it, cannot be read. */
 enum status platform_read(const char *file, struct tree *tree, struct error *error);

@@ -12,6 +12,7 @@
 
 #include <libconfig.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { TREE_KEY_SIZE = 192, TREE_VALUE_SIZE = 72 };
@@ -34,6 +35,14 @@ struct override {
     int line;
     const char *source;
 };
+
+/* Reads a whole file, a byte order mark left out; the caller frees *text. STATUS_INVALID for what
+ * is no UTF-8 by its first bytes, STATUS_IO for what is missing, unreadable or no
+ * regular file, STATUS_TOO_LARGE beyond 256 KiB. */
+enum status text_read(const char *file, char **text, struct error *error);
+
+/* Appends ", part" (or "part" to an empty list) as far as `size` allows. */
+void text_append(char *list, size_t size, const char *part);
 
 /* Reads and parses a file. STATUS_IO when it cannot be read or is no regular file,
  * STATUS_TOO_LARGE when it is unreasonably long, STATUS_INVALID with file:line for its syntax. On

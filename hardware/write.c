@@ -2,7 +2,7 @@
 #include "hardware/description.h"
 
 #include "core/hardware.h"
-#include "hardware/config_text.h"
+#include "hardware/tree.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -1,14 +1,16 @@
-/* Calls in an array that grows by doubling, the tensors of each in one block (network/network.h).
- * Layouts are those of ge::Format (CANN's graph/types.h) and of MindSpore's kernel/format_utils;
- * which kinds L sums is Table II of R. Wu and others, "Machine Learning-enabled Performance Model
- * for DNN Applications and AI Accelerator" (2022), as its published runs select them. */
+/* Calls in an array that grows by doubling, the tensors of each in one block. Layouts are
+ * those of CANN's operator library: docs/network.md has their names, R. Wu and others (2022, Table
+ * I) examples. Which kinds L sums is Table II of R. Wu and others, "Machine Learning-enabled
+ * Performance Model for DNN Applications and AI Accelerator" (2022), as its published runs select
+ * them. */
 #include "network/network.h"
 
 #include "core/array.h"
+#include "core/number.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 enum status network_begin(const char *name, struct network *network, struct error *error)
 {
@@ -97,35 +99,50 @@ int64_t call_bytes(const struct operator_call *call)
     return bytes;
 }
 
-static const struct {
-    const char *name;
-    enum tensor_format format;
-} formats[] = {
-    {"ND", FORMAT_ND},
-    {"NC1HWC0", FORMAT_NC1HWC0},
-    {"FRACTAL_NZ", FORMAT_NZ},
-    {"FRACTAL_Z", FORMAT_Z},
-    {"OTHER", FORMAT_OTHER},
-    {"FracZ", FORMAT_Z},
-    {"DefaultFormat", FORMAT_ND},
-    {"NCHW", FORMAT_ND},
-    {"NHWC", FORMAT_ND},
-    {"NCL", FORMAT_ND},
-    {"NCDHW", FORMAT_ND},
-};
+/* ------------------------------------------------------------------ layouts */
 
-enum tensor_format tensor_format_find(const char *name, int length)
+static int64_t blocks_of(int64_t elements)
 {
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        if ((int)strlen(formats[i].name) == length &&
-            strncasecmp(formats[i].name, name, (size_t)length) == 0)
-            return formats[i].format;
-    return FORMAT_OTHER;
+    return (elements + 15) / 16;
 }
 
-const char *tensor_format_name(enum tensor_format format)
+static void lay_out_map(const int64_t *in, struct operator_tensor *t)
 {
-    return formats[format].name;
+    const int64_t size[] = {in[0], blocks_of(in[1]), in[2], in[3], 16};
+    t->rank = 5;
+    memcpy(t->size, size, sizeof size);
+}
+
+static void lay_out_filter(const int64_t *in, struct operator_tensor *t)
+{
+    const int64_t size[] = {blocks_of(in[1]) * in[2] * in[3], blocks_of(in[0]), 16, 16};
+    t->rank = 4;
+    memcpy(t->size, size, sizeof size);
+}
+
+/* The last two dimensions in blocks, those before them as they are. */
+static void lay_out_matrices(const int64_t *in, int rank, struct operator_tensor *t)
+{
+    int batch = rank - 2;
+    const int64_t size[] = {blocks_of(in[batch + 1]), blocks_of(in[batch]), 16, 16};
+    t->rank = rank + 2;
+    memcpy(t->size, in, (size_t)batch * sizeof *t->size);
+    memcpy(t->size + batch, size, sizeof size);
+}
+
+bool tensor_lay_out(const int64_t *size, int rank, enum tensor_format format, enum dtype type,
+                    struct operator_tensor *tensor)
+{
+    *tensor = (struct operator_tensor){.format = format, .type = type, .rank = rank};
+    if (format == FORMAT_NC1HWC0)
+        lay_out_map(size, tensor);
+    else if (format == FORMAT_Z)
+        lay_out_filter(size, tensor);
+    else if (format == FORMAT_NZ)
+        lay_out_matrices(size, rank, tensor);
+    else
+        memcpy(tensor->size, size, (size_t)rank * sizeof *size);
+    return tensor_measure(tensor);
 }
 
 /* ------------------------------------------------------------------ what L sums */
@@ -153,4 +170,56 @@ bool network_is_l_kind(const struct operator_call *call)
         if (strcmp(l_kinds[rank][i], call->op_type) == 0)
             return true;
     return false;
+}
+
+/* ------------------------------------------------------------------ sizes that are given */
+
+static enum status read_size_list(const char *text, struct sizes *sizes, struct error *error)
+{
+    const char *at = text;
+    while (at && *at) {
+        size_t length = strcspn(at, ","), name = strcspn(at, "=,");
+        struct size_given *given = &sizes->given[sizes->count];
+        struct error why;
+        char number[32];
+        if (sizes->count == SIZES_MAX || name == 0 || name >= length || name >= SIZE_NAME_SIZE ||
+            length - name - 1 >= sizeof number)
+            return error_set(error, STATUS_INVALID,
+                             "sizes '%.100s': expected NAME=SIZE, with commas between up to %d",
+                             text, SIZES_MAX);
+        snprintf(given->name, sizeof given->name, "%.*s", (int)name, at);
+        snprintf(number, sizeof number, "%.*s", (int)(length - name - 1), at + name + 1);
+        if (number_count(given->name, number, 1, INT32_MAX, &given->size, &why) != STATUS_OK)
+            return error_set(error, STATUS_INVALID, "sizes: %s", why.text);
+        sizes->count++;
+        at += length + (at[length] == ',');
+    }
+    return STATUS_OK;
+}
+
+struct size_given *sizes_find(struct sizes *sizes, const char *name)
+{
+    for (int i = 0; i < sizes->count; i++)
+        if (strcmp(sizes->given[i].name, name) == 0)
+            return &sizes->given[i];
+    return NULL;
+}
+
+enum status sizes_read(const struct network_request *request, struct sizes *sizes,
+                       struct error *error)
+{
+    *sizes = (struct sizes){0};
+    TRY(read_size_list(request->sizes, sizes, error));
+    struct size_given *batch = sizes_find(sizes, "batch");
+    if (request->batch == 0)
+        return STATUS_OK;
+    if (!batch) {
+        if (sizes->count == SIZES_MAX)
+            return error_set(error, STATUS_INVALID, "sizes '%.100s': expected up to %d with batch",
+                             request->sizes, SIZES_MAX);
+        batch = &sizes->given[sizes->count++];
+        strcpy(batch->name, "batch");
+    }
+    batch->size = request->batch;
+    return STATUS_OK;
 }

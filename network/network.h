@@ -104,12 +104,33 @@ const struct operator_tensor *operator_tensor_find(const struct operator_tensor 
 /* All bytes of a call's inputs and outputs. */
 int64_t call_bytes(const struct operator_call *call);
 
-/* The layout that CANN or MindSpore calls so, FORMAT_OTHER for what is not listed, and its name. */
-enum tensor_format tensor_format_find(const char *name, int length);
-const char *tensor_format_name(enum tensor_format format);
+/* Fills `tensor` with that of these dimensions in a format: FORMAT_NC1HWC0 of N, C, H, W;
+ * FORMAT_Z of a filter, Cout, C, kh, kw; FORMAT_NZ of matrices, the last two of 2 to
+ * TENSOR_MAX_RANK - 2 dimensions; else as they are. False where it is more than a tensor may be. */
+bool tensor_lay_out(const int64_t *size, int rank, enum tensor_format format, enum dtype type,
+                    struct operator_tensor *tensor);
 
 /* Does the end-to-end sum of R. Wu and others (2022; L) count this call? Its largest rank is 3, 4
  * or 5, and its kind is among those that the source lists for that rank. */
 bool network_is_l_kind(const struct operator_call *call);
+
+/* Sizes that a file of a network leaves open, as they are given: "batch=8,seq=128". */
+enum { SIZES_MAX = 8, SIZE_NAME_SIZE = 64 };
+
+struct sizes {
+    int count;
+    struct size_given {
+        char name[SIZE_NAME_SIZE];
+        int64_t size; /* from 1 to INT32_MAX */
+        bool is_used; /* the reader's */
+    } given[SIZES_MAX];
+};
+
+/* The sizes of a request; its batch replaces the one among them. */
+enum status sizes_read(const struct network_request *request, struct sizes *sizes,
+                       struct error *error);
+
+/* NULL: it is not given. */
+struct size_given *sizes_find(struct sizes *sizes, const char *name);
 
 #endif

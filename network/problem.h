@@ -18,10 +18,37 @@ struct call_problem {
     char why[PROBLEM_WHY_SIZE];                            /* it is not known */
 };
 
-/* Is it a call of a kind that multiplies matrices (network/product.h)? */
+/* Is it a call of a kind that multiplies matrices? */
 bool call_multiplies(const struct operator_call *call);
 
 /* False where calls of this kind are no problem of the command, and *problem says nothing. */
 bool call_find_problem(const struct operator_call *call, struct call_problem *problem);
+
+/* The product of matrices that a call computes. */
+struct product {
+    int64_t m, k, n, batch;
+    bool transpose_a, transpose_b, share_b; /* share_b: one B for the whole batch */
+    enum dtype type, result;
+};
+
+/* Of a call of a kind that multiplies. Sizes are those in memory, padding included. False where its
+ * tensors are not those of a product. */
+bool call_product(const struct operator_call *call, struct product *product);
+
+/* The convolution that a call computes. */
+struct convolution {
+    int64_t batch, height, width; /* of the result */
+    int64_t kernel[2], stride, padding, dilation;
+    int64_t
+        rest; /* rows and columns of the image: stride*(height - 1) + reach - 2*padding + rest */
+    int64_t in_channels, out_channels; /* in whole blocks */
+    enum dtype type, result;
+};
+
+/* Of a call of a kind that convolves; `is_gradient`: that of the image of a convolution, which is
+ * one of the filter turned round where the stride is 1. False where its tensors leave something
+ * open or the kernel conv2d cannot say it; `why` is filled then. */
+bool call_convolution(const struct operator_call *call, bool is_gradient, struct convolution *c,
+                      char why[PROBLEM_WHY_SIZE]);
 
 #endif

@@ -13,9 +13,8 @@
  * How well this does on published runs is in docs/network.md. */
 #include "network/variant.h"
 
-#include "network/call_law.h"
+#include "network/operator_time.h"
 #include "network/problem.h"
-#include "network/product.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "jobs/calibrate/calibrate_parts.h"
 
 #include "formats/bank_row.h"
-#include "hardware/schema_twins.h"
+#include "hardware/schema.h"
 #include "validate/simplex.h"
 
 #include <gsl/gsl_errno.h>

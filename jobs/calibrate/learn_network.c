@@ -11,8 +11,6 @@
 
 #include "core/version.h"
 #include "hardware/fingerprint.h"
-#include "network/call_features.h"
-#include "network/call_law.h"
 #include "network/operator_time.h"
 #include "validate/boost.h"
 #include "validate/law_fit.h"

@@ -12,7 +12,6 @@
 #include "jobs/reproduce/reproduce_parts.h"
 
 #include "hardware/load.h"
-#include "network/layout.h"
 #include "network/network.h"
 #include "network/operator_time.h"
 

@@ -7,7 +7,7 @@
  * than a sweep may have, or name the file and line. */
 #include "jobs/sweep/sweep_rows.h"
 
-#include "hardware/config_text.h"
+#include "hardware/tree.h"
 #include "hardware/tree.h"
 #include "kernels/registry.h"
 

@@ -195,7 +195,7 @@ static int cores_used(const struct space *space, const struct tiling *tiling, in
 }
 
 /* Compulsory traffic: A and B in and C out, once, at the best rate of the path they take. What is
- * behind the cache is loaded no faster (hardware/rules.c), but it may leave the stores more of
+ * behind the cache is loaded no faster (hardware/build.c), but it may leave the stores more of
  * their bus; how much of it misses at least depends on the tiling. */
 static double roofline_ns(const struct space *space)
 {

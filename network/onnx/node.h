@@ -77,4 +77,23 @@ bool value_of_tensor(const Onnx__TensorProto *tensor, struct onnx_value *value);
 /* The project's type of ONNX's number, or -1. */
 int onnx_type(int number);
 
+/* What a library of CANN runs an operator as. */
+struct onnx_operator {
+    const char *name; /* ONNX's */
+    const char
+        *op_type; /* the library's; NULL: another view of the same bytes, which takes no time */
+    int least_inputs;
+    enum node_state (*rule)(struct onnx_node *node);
+};
+
+/* The operator of this name, or NULL. Rules are called with inputs that are known, and with so many
+ * of them at least; they fill the outputs' shapes, and what these hold where that is known. */
+const struct onnx_operator *onnx_operator_find(const char *name);
+
+/* Rules of windows that move over N, C, H, W (network/onnx/windows.c). */
+enum node_state rule_conv(struct onnx_node *node);
+enum node_state rule_conv_transpose(struct onnx_node *node);
+enum node_state rule_pool(struct onnx_node *node);
+enum node_state rule_global_pool(struct onnx_node *node);
+
 #endif

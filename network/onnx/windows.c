@@ -1,6 +1,6 @@
 /* Shapes of convolutions and pools: floor((in + pads - reach) / stride) + 1 along each axis behind
  * N and C, as onnx.ai/onnx/operators defines them with auto_pad, dilations and ceil_mode. */
-#include "network/onnx/rules.h"
+#include "network/onnx/node.h"
 
 #include <string.h>
 

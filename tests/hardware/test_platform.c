@@ -1,6 +1,6 @@
 /* CANN's platform files as descriptions: what each generation becomes, what is filled in and said
  * about it, where names are looked up, and what broken files are told. */
-#include "hardware/find.h"
+#include "hardware/load.h"
 #include "tests/hardware_files.h"
 
 #include <math.h>

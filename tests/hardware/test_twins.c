@@ -1,7 +1,7 @@
 /* Numbers in cycles: they follow the clock, are the same as in ns at it, and each key works in
  * either spelling. */
 #include "hardware/description.h"
-#include "hardware/schema_twins.h"
+#include "hardware/schema.h"
 #include "tests/hardware_files.h"
 
 #include <math.h>

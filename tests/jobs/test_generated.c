@@ -4,7 +4,6 @@
 #include "analysis/check/check.h"
 #include "analysis/check/oversync.h"
 #include "costmodel/simulate.h"
-#include "hardware/find.h"
 #include "hardware/load.h"
 #include "jobs/tune/report_program.h"
 #include "kernels/matmul/matmul.h"

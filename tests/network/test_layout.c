@@ -1,6 +1,6 @@
 /* How the library lays tensors out: the examples that Wu et al. 2022 print in Table I, and what
  * holds of any dimensions. */
-#include "network/layout.h"
+#include "network/network.h"
 
 #include <criterion/criterion.h>
 

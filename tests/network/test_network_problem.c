@@ -1,7 +1,7 @@
 /* Which calls are problems of the main command. Convolutions are made of every kernel, stride and
  * padding, laid out as a library does it, and read back: what is found has to multiply as often as
  * the one that was made, counted tap by tap, and to see the same image. */
-#include "network/convolution.h"
+#include "network/problem.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

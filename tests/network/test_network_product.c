@@ -1,5 +1,5 @@
 /* Which calls are products, of which sizes: every way that operands can lie is read back. */
-#include "network/product.h"
+#include "network/problem.h"
 
 #include <criterion/criterion.h>
 

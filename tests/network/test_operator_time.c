@@ -1,6 +1,5 @@
-/* network/call_law, call_features and operator_time: products as layouts tell them, what blocks and
+/* network/operator_time: products as layouts tell them, what blocks and
  * rows count, where costs are looked up, and times of whatever sizes. */
-#include "network/call_features.h"
 #include "network/operator_time.h"
 #include "network/read.h"
 #include "tests/hardware_files.h"

@@ -107,7 +107,7 @@ static void add_bus(gsl_rng *rng, struct hardware *hw, struct path *path)
     path->bus = hw->prices[path->price].bus = (int8_t)hw->bus_count++;
 }
 
-/* A path from behind the cache: nowhere faster than what hits (hardware/rules.c). */
+/* A path from behind the cache: nowhere faster than what hits (hardware/build.c). */
 static void add_misses(gsl_rng *rng, struct hardware *hw, int behind)
 {
     int gm = hardware_buffer(hw, "gm", 2), l1 = hardware_buffer(hw, "l1", 2);

@@ -150,7 +150,7 @@ check_keys() {
         else
             fail "docs/hardware.md does not explain the key $key"
         fi
-    done < <(grep -oE '^ *\{"[a-z_0-9]+", KIND_' hardware/schema_keys.c | grep -oE '[a-z_0-9]+"' |
+    done < <(grep -oE '^ *\{"[a-z_0-9]+", KIND_' hardware/schema.c | grep -oE '[a-z_0-9]+"' |
         tr -d '"' | sort -u)
 }
 

@@ -120,7 +120,7 @@ static enum status is_first_touch(const struct misses *m, int number, bool *is_f
 
 /* ------------------------------------------------------------------ paths */
 
-/* The path behind the cache is on the same pipe, where there is one (hardware/rules.c). */
+/* The path behind the cache is on the same pipe, where there is one (hardware/build.c). */
 static enum status go_behind(const struct misses *m, struct plan_step *step)
 {
     const struct hardware *hw = m->plan->hw;

@@ -2,7 +2,7 @@
  * one, how many, what bounds hold, and that of tilings which mean the same kernel one counts, which
  * takes as long as the others. Small spaces are searched by prefixes here as large ones are. */
 #include "costmodel/simulate.h"
-#include "hardware/find.h"
+#include "hardware/load.h"
 #include "kernels/text/nest/kernel_nest.h"
 #include "search/candidates.h"
 #include "search/prefix.h"

@@ -1,7 +1,7 @@
 /* What `explain` draws of a kernel is its program: steps run as often and as long as instructions
  * on their pipes, flags are set as often, tiles lie where there is room. */
 #include "analysis/check/oversync.h"
-#include "hardware/find.h"
+#include "hardware/load.h"
 #include "kernels/text/kernel_text.h"
 #include "kernels/text/space/kernel_space.h"
 #include "tests/kernels/text/random_case.h"

@@ -1,5 +1,5 @@
 /* A kernel's space: MatMul as a text. */
-#include "hardware/find.h"
+#include "hardware/load.h"
 #include "kernels/text/space/kernel_space_internal.h"
 #include "search/search.h"
 #include "tests/support/machine.h"
