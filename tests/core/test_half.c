@@ -1,6 +1,6 @@
 /* FP16 conversions: against the values of the bits, exactly, and against the nearest of them. */
 #include "core/half.h"
-#include "tests/support/machine.h"
+#include "tests/support/cases.h"
 
 #include <criterion/criterion.h>
 #include <gsl/gsl_rng.h>
@@ -119,7 +119,7 @@ Test(half, rounds_to_nearest_even_at_random)
 {
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     gsl_rng_set(rng, 11);
-    for (int i = 0; i < 2000000 / test_thinning(); i++) {
+    for (int i = 0; i < test_cases(2000000); i++) {
         uint32_t bits = (uint32_t)gsl_rng_get(rng);
         expect_float(bits);
         expect_float((bits & 0x80ffffff) + ((100 + bits % 48) << 23)); /* within reach of FP16 */

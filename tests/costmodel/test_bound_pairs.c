@@ -6,6 +6,7 @@
 #include "core/program_text.h"
 #include "costmodel/bound.h"
 #include "costmodel/simulate.h"
+#include "tests/support/cases.h"
 #include "tests/support/machine.h"
 
 #include <criterion/criterion.h>
@@ -449,7 +450,7 @@ static void try_program(void)
  * contention term, and it must get within `near` of the truth: else this would test nothing. */
 static void attack(void (*write)(void), unsigned long seed, int cases, double near)
 {
-    cases /= test_thinning();
+    cases = test_cases(cases);
     bench.tightest = 0;
     bench.contentions = 0;
     gsl_rng_set(bench.rng, seed);

@@ -5,6 +5,7 @@
 #include "results/landscape_write.h"
 #include "search/candidates.h"
 #include "search/landscape_make.h"
+#include "tests/support/cases.h"
 #include "tests/support/machine.h"
 #include "tests/support/made_up.h"
 
@@ -241,7 +242,7 @@ static const char *const chips[] = {
 Test(landscape, agrees_with_simulating_everything)
 {
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    for (int round = 0; round < 12 / test_thinning() + 1; round++) {
+    for (int round = 0; round < test_cases(12); round++) {
         struct hardware hw;
         struct space space;
         char shape[64];

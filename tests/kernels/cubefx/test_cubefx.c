@@ -7,6 +7,7 @@
 #include "costmodel/simulate.h"
 #include "kernels/cubefx/cubefx.h"
 #include "search/search.h"
+#include "tests/support/cases.h"
 #include "tests/support/machine.h"
 #include "tests/support/random_hardware.h"
 
@@ -135,7 +136,7 @@ static void for_tilings(unsigned long first_seed, int count, bool legal,
     for (unsigned long seed = first_seed; seed < first_seed + 24; seed++) {
         struct fixture f;
         open_fixture(&f, seed);
-        for (int i = 0; i < count / test_thinning() + 1; i++) {
+        for (int i = 0; i < test_cases(count); i++) {
             bool found = true;
             open_space(&f);
             if (legal)
@@ -249,7 +250,7 @@ Test(cubefx, chains_hold_whatever_dominates)
         struct fixture f;
         open_fixture(&f, seed);
         f.hw = f.base; /* its paths are where they should be */
-        for (int i = 0; i < 400 / test_thinning(); i++) {
+        for (int i = 0; i < test_cases(400); i++) {
             open_space(&f);
             if (draw_legal(&f)) {
                 make_two_prices_dominate(&f);

@@ -2,7 +2,7 @@
  * documented to do, and the work it saves against the counts that theory expects. */
 #include "kernels/knn/host/knn_rows.h"
 #include "kernels/knn/host/knn_selb_host.h"
-#include "tests/support/machine.h"
+#include "tests/support/cases.h"
 
 #include <criterion/criterion.h>
 #include <gsl/gsl_fit.h>
@@ -212,7 +212,7 @@ Test(knn_select, selects_what_a_stable_sort_does)
 {
     static struct drawing d;
     gsl_rng *rng = seeded(1);
-    for (int i = 0; i < 1800 / test_thinning(); i++) {
+    for (int i = 0; i < test_cases(1800); i++) {
         draw_problem(&d, rng, i % KINDS);
         expect_all_ways(&d);
     }
@@ -224,7 +224,7 @@ Test(knn_select, selects_any_floats)
 {
     static struct drawing d;
     gsl_rng *rng = seeded(2);
-    for (int i = 0; i < 1500 / test_thinning(); i++) {
+    for (int i = 0; i < test_cases(1500); i++) {
         draw_problem(&d, rng, 0);
         for (int64_t j = 0; j < d.rows * d.columns; j++) {
             uint32_t near = 0x80000000U * (uint32_t)draw(rng, 0, 1) + (uint32_t)draw(rng, 0, 2);
@@ -326,7 +326,7 @@ Test(half_bits, masks_are_as_documented_for_pairs_that_matter)
     enum { COUNT = AWKWARD + 2000 };
     static half values[COUNT];
     gsl_rng *rng = seeded(3);
-    int count = AWKWARD + 2000 / test_thinning();
+    int count = AWKWARD + test_cases(2000);
     memcpy(values, awkward, sizeof awkward);
     for (int i = AWKWARD; i < count; i++)
         values[i] = (half)draw(rng, 0, 0xffff);
@@ -382,7 +382,7 @@ Test(half_bits, index_is_the_largest_equal_one)
 {
     static half values[KNN_MAX_INDEX_COLUMNS];
     gsl_rng *rng = seeded(4);
-    for (int i = 0; i < 4000 / test_thinning(); i++) {
+    for (int i = 0; i < test_cases(4000); i++) {
         int64_t n = draw(rng, 0, 60);
         for (int64_t j = 0; j < n; j++)
             values[j] = awkward[draw(rng, 0, AWKWARD - 1)];
@@ -494,7 +494,7 @@ static double update_variance(int64_t k, int t)
 
 Test(knn_select, updates_of_a_row_are_k_over_t)
 {
-    int64_t groups = 300 / test_thinning();
+    int64_t groups = test_cases(300);
     for (size_t i = 0; i < sizeof work_k / sizeof *work_k; i++) {
         struct work work;
         int64_t k = work_k[i];
@@ -512,7 +512,7 @@ Test(knn_select, updates_of_a_row_are_k_over_t)
 
 Test(knn_select, steps_of_a_tile_are_the_expected_maximum)
 {
-    int64_t groups = 300 / test_thinning();
+    int64_t groups = test_cases(300);
     for (size_t i = 0; i < sizeof work_k / sizeof *work_k; i++) {
         struct work work;
         measure(&work, work_k[i], groups);
@@ -613,7 +613,7 @@ Test(knn, finds_the_nearest_points_with_any_tiles)
 {
     static struct points p;
     gsl_rng *rng = seeded(5);
-    for (int i = 0; i < 600 / test_thinning(); i++) {
+    for (int i = 0; i < test_cases(600); i++) {
         draw_points(&p, rng);
         struct knn_options options = {.tile_tests = draw(rng, 1, 24),
                                       .tile_trainings = draw(rng, 1, 99)};

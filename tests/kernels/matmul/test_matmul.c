@@ -6,6 +6,7 @@
 #include "costmodel/bound.h"
 #include "costmodel/simulate.h"
 #include "kernels/matmul/matmul.h"
+#include "tests/support/cases.h"
 #include "tests/support/machine.h"
 
 #include <criterion/criterion.h>
@@ -98,7 +99,7 @@ static void for_random_tilings(unsigned long first_seed, int count, void (*test)
     for (unsigned long seed = first_seed; seed < first_seed + 12; seed++) {
         struct fixture f;
         open_fixture(&f, seed);
-        for (int i = 0; i < count / test_thinning() + 1; i++) {
+        for (int i = 0; i < test_cases(count); i++) {
             open_space(&f);
             if (draw_tiling(&f)) {
                 generate(&f);
