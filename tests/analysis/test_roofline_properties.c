@@ -304,7 +304,7 @@ static bool waits_for_unsaturated_bus(void)
 Test(roofline_properties, random_programs)
 {
     int verdicts[VERDICTS] = {0}, unsaturated = 0;
-    for (unsigned long seed = 1; seed <= (unsigned long)test_cases(6000); seed++) {
+    for (unsigned long seed = 1; seed <= (unsigned long)test_cases(2400); seed++) {
         draw_machine(seed);
         struct random_program options = {.statements = 1 + below(40),
                                          .max_depth = below(4),
@@ -329,7 +329,7 @@ Test(roofline_properties, random_programs)
 
 Test(roofline_properties, random_pipelines)
 {
-    for (unsigned long seed = 1; seed <= (unsigned long)test_cases(1500); seed++) {
+    for (unsigned long seed = 1; seed <= (unsigned long)test_cases(600); seed++) {
         draw_machine(seed);
         struct random_pipeline options = {.executed = 200 + below(5000),
                                           .max_depth = 1 + below(4),
@@ -347,7 +347,7 @@ Test(roofline_properties, random_pipelines)
 /* Loops that are folded, on shipped split chips: transposing moves, bursts, latencies, caches. */
 Test(roofline_properties, split_chips)
 {
-    for (unsigned long seed = 1; seed <= (unsigned long)test_cases(300); seed++) {
+    for (unsigned long seed = 1; seed <= (unsigned long)test_cases(120); seed++) {
         gsl_rng_set(bench.rng, seed);
         random_cann_hardware(bench.rng, &bench.hw);
         bench.cores = 1 + below(bench.hw.cores);
@@ -391,5 +391,5 @@ Test(roofline_properties, kernels)
         space_close(&space);
         hardware_clear(&bench.hw);
     }
-    cr_assert_gt(tested, test_cases(200));
+    cr_assert_gt(tested, test_cases(80));
 }

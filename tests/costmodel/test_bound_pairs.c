@@ -466,17 +466,17 @@ static void attack(void (*write)(void), unsigned long seed, int cases, double ne
 
 Test(bound_pairs, two_pipes_with_pauses)
 {
-    attack(write_sides, 1, 20000, 1 - 1e-6);
+    attack(write_sides, 1, 6000, 1 - 1e-6);
 }
 
 Test(bound_pairs, one_after_the_other)
 {
-    attack(write_serial, 2, 10000, 1 - 1e-6);
+    attack(write_serial, 2, 4000, 1 - 1e-6);
 }
 
 Test(bound_pairs, pipelines)
 {
-    attack(write_pipeline, 3, 10000, 1 - 1e-3);
+    attack(write_pipeline, 3, 4000, 1 - 1e-3);
 }
 
 /* ---- single cases ---------------------------------------------------------------------------- */

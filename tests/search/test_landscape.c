@@ -244,7 +244,7 @@ static const char *const chips[] = {
 Test(landscape, agrees_with_simulating_everything)
 {
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    for (int round = 0; round < test_cases(12); round++) {
+    for (int round = 0; round < test_cases(8); round++) {
         struct hardware hw;
         struct space space;
         char shape[64];
@@ -278,7 +278,7 @@ Test(landscape, of_knn)
     struct hardware hw;
     struct space space;
     machine_load(&hw, "buffers.ub.capacity_bytes=16384");
-    open_space(&hw, &knn_operator, "33x16x100", "8", &space);
+    open_space(&hw, &knn_operator, "33x16x60", "4", &space);
     struct search_result result = ask(&space, "bound");
     struct landscape map = make(&space, &result, axes, LANDSCAPE_ENVELOPE);
     struct played *all = simulate_all(&space);

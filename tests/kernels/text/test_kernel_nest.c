@@ -6,6 +6,7 @@
 #include "kernels/text/nest/kernel_nest.h"
 #include "search/candidates.h"
 #include "search/walk.h"
+#include "tests/support/cases.h"
 #include "tests/support/machine.h"
 
 #include <criterion/criterion.h>
@@ -296,7 +297,7 @@ Test(kernel_nest, prefixes_say_what_all_their_tilings_do)
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     int others = 0;
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
-        others += expect_row(&rows[r], rng, 40);
+        others += expect_row(&rows[r], rng, test_cases(40));
     cr_expect_gt(others, 20, "tilings that are not agreed: %d", others);
     gsl_rng_free(rng);
 }
@@ -306,17 +307,17 @@ Test(kernel_nest, prefixes_of_random_shapes)
     static const char *const chips[] = {"ascend310", "ascend910", "ascend910b2"};
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     int others = 0;
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 3; i++) {
         struct row row = {LIBRARY "matmul_two_level.kernel", chips[i % 3],
                           1 + (int)gsl_rng_uniform_int(rng, 2)};
         for (int s = 0; s < 3; s++)
             row.sizes[s] = 1 + (int64_t)gsl_rng_uniform_int(rng, s == 1 ? 64 : 40);
         row.sizes[3] = 1;
-        others += expect_row(&row, rng, 20);
+        others += expect_row(&row, rng, test_cases(20));
         row.text = turns;
         row.sizes[0] = 1 + (int64_t)gsl_rng_uniform_int(rng, 300);
         row.sizes[1] = 1 + (int64_t)gsl_rng_uniform_int(rng, 600);
-        others += expect_row(&row, rng, 20);
+        others += expect_row(&row, rng, test_cases(20));
     }
     cr_expect_gt(others, 20, "tilings that are not agreed: %d", others);
     gsl_rng_free(rng);
