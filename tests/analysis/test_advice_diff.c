@@ -2,6 +2,7 @@
 #include "analysis/advice/advice.h"
 #include "analysis/advice/diff.h"
 #include "tests/support/advised.h"
+#include "tests/support/cases.h"
 #include "tests/support/machine.h"
 
 #include <criterion/criterion.h>
@@ -411,7 +412,7 @@ static void expect_diff(char *text, const struct program *before, const struct p
 
 Test(advice_diff, random_files_keep_what_they_can)
 {
-    int runs = 200 / test_thinning(), changed = 0;
+    int runs = test_cases(200), changed = 0;
     for (int run = 0; run < runs; run++) {
         gsl_rng_set(rng, (unsigned long)run + 9000);
         char *tidy = advised_random(rng, true), *text = advised_untidy(rng, tidy);

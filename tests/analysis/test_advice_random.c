@@ -4,6 +4,7 @@
  * it shares no code with the proof that the strategies go through. */
 #include "analysis/advice/advice.h"
 #include "tests/support/advised.h"
+#include "tests/support/cases.h"
 #include "tests/support/machine.h"
 
 #include <criterion/criterion.h>
@@ -40,7 +41,7 @@ static int64_t time_of(const struct program *program)
 
 Test(advice_random, flags_written_anew_keep_every_order)
 {
-    int fitted = 0, runs = 1500 / test_thinning();
+    int fitted = 0, runs = test_cases(1500);
     for (int run = 0; run < runs; run++) {
         gsl_rng_set(rng, (unsigned long)run + 1);
         char *text = advised_random(rng, true);
@@ -58,7 +59,7 @@ Test(advice_random, flags_written_anew_keep_every_order)
 
 Test(advice_random, every_strategy_keeps_what_random_programs_compute)
 {
-    int applied[ADVICE_MAX] = {0}, runs = 600 / test_thinning();
+    int applied[ADVICE_MAX] = {0}, runs = test_cases(600);
     for (int run = 0; run < runs; run++) {
         gsl_rng_set(rng, (unsigned long)run + 5000);
         char *text = advised_random(rng, true);
@@ -110,7 +111,7 @@ static void follow_best(const struct program *program, struct program *changed)
 /* A program in which `check` finds nothing stays one, whichever changes are made. */
 Test(advice_random, no_change_leaves_synchronisation_that_is_superfluous)
 {
-    int runs = 400 / test_thinning(), clean = 0, changed = 0, tidied = 0;
+    int runs = test_cases(400), clean = 0, changed = 0, tidied = 0;
     for (int run = 0; run < runs; run++) {
         gsl_rng_set(rng, (unsigned long)run + 20000);
         char *text = advised_random(rng, true);

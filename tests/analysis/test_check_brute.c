@@ -2,6 +2,7 @@
 #include "core/program_text.h"
 #include "hardware/load.h"
 #include "tests/support/brute_check.h"
+#include "tests/support/cases.h"
 #include "tests/support/random_program.h"
 
 #include <criterion/criterion.h>
@@ -147,12 +148,12 @@ static void compare_many(unsigned long seed, int programs, bool wild)
 
 Test(check_brute, tame_flags)
 {
-    compare_many(1, 4000, false);
+    compare_many(1, test_cases(1500), false);
 }
 
 Test(check_brute, wild_flags)
 {
-    compare_many(2, 4000, true);
+    compare_many(2, test_cases(1500), true);
 }
 
 /* What is kept from the last access of a pipe is kept from those before. */

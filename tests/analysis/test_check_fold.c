@@ -1,5 +1,6 @@
 /* Loops that are not executed to their end are checked as if they were. */
 #include "analysis/check/oversync_search.h"
+#include "tests/support/cases.h"
 #include "tests/support/expect_check.h"
 #include "tests/support/random_pipeline.h"
 #include "tests/support/random_program.h"
@@ -61,11 +62,11 @@ Test(check_fold, random_programs)
 {
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     size_t found[FINDING_KINDS] = {0};
-    int skipped = 0;
-    for (int i = 0; i < 800; i++) {
+    int skipped = 0, cases = test_cases(400);
+    for (int i = 0; i < cases; i++) {
         struct random_program options = {.statements = 3 + (int)gsl_rng_uniform_int(rng, 20),
                                          .max_depth = i % 10 ? 1 : 2,
-                                         .max_count = i % 10 ? 300 : 150,
+                                         .max_count = i % 10 ? 200 : 100,
                                          .loop_percent = 15,
                                          .flag_percent = 20 + (int)gsl_rng_uniform_int(rng, 50),
                                          .scalar_percent = (int)gsl_rng_uniform_int(rng, 2) * 6,
@@ -76,10 +77,10 @@ Test(check_fold, random_programs)
         skipped += compare(text, found);
         free(text);
     }
-    cr_expect_gt(skipped, 100, "%d", skipped);
+    cr_expect_gt(skipped, cases / 8, "%d", skipped);
     for (int kind = 0; kind < FINDING_KINDS; kind++)
         if (kind != FINDING_CAPACITY && kind != FINDING_ALIGNMENT)
-            cr_expect_gt(found[kind], 20, "%s", finding_kind_name((enum finding_kind)kind));
+            cr_expect_gt(found[kind], cases / 40, "%s", finding_kind_name((enum finding_kind)kind));
     gsl_rng_free(rng);
 }
 
@@ -87,9 +88,9 @@ Test(check_fold, random_pipelines)
 {
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     size_t found[FINDING_KINDS] = {0};
-    int skipped = 0;
-    for (int i = 0; i < 300; i++) {
-        struct random_pipeline options = {.executed = 3000 + (int)gsl_rng_uniform_int(rng, 20000),
+    int skipped = 0, cases = test_cases(150);
+    for (int i = 0; i < cases; i++) {
+        struct random_pipeline options = {.executed = 2000 + (int)gsl_rng_uniform_int(rng, 10000),
                                           .max_depth = 1 + (int)gsl_rng_uniform_int(rng, 3),
                                           .scalar_percent = (int)gsl_rng_uniform_int(rng, 2) * 20,
                                           .barrier_percent = (int)gsl_rng_uniform_int(rng, 2) * 20,
@@ -98,7 +99,7 @@ Test(check_fold, random_pipelines)
         skipped += compare(text, found);
         free(text);
     }
-    cr_expect_gt(skipped, 100, "%d", skipped);
+    cr_expect_gt(skipped, cases / 3, "%d", skipped);
     gsl_rng_free(rng);
 }
 

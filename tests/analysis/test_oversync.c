@@ -3,6 +3,7 @@
 #include "analysis/check/oversync.h"
 #include "core/program_text.h"
 #include "tests/support/brute_check.h"
+#include "tests/support/cases.h"
 #include "tests/support/expect_check.h"
 #include "tests/support/random_program.h"
 
@@ -598,7 +599,8 @@ Test(oversync, agrees_with_brute_force)
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     struct brute *brute = malloc(sizeof *brute);
     struct tally tally = {0};
-    for (int i = 0; i < 9000; i++) {
+    int cases = test_cases(3600);
+    for (int i = 0; i < cases; i++) {
         struct program program;
         struct random_program options = draw_options(rng);
         expect_parse("", &program);
@@ -609,14 +611,15 @@ Test(oversync, agrees_with_brute_force)
         program_clear(&program);
         free(text);
     }
-    cr_expect_gt(tally.safe, 500, "%d", tally.safe);
-    cr_expect_gt(tally.units, 1000, "%d", tally.units);
+    cr_expect_gt(tally.safe, cases / 18, "%d", tally.safe);
+    cr_expect_gt(tally.units, cases / 9, "%d", tally.units);
     for (int kind = 0; kind < FINDING_OVER_SYNC; kind++)
-        cr_expect_gt(tally.of_kind[kind], 300, "%s: %d", finding_kind_name((enum finding_kind)kind),
-                     tally.of_kind[kind]);
+        cr_expect_gt(tally.of_kind[kind], cases / 30, "%s: %d",
+                     finding_kind_name((enum finding_kind)kind), tally.of_kind[kind]);
     cr_expect_eq(tally.reasons[OVERSYNC_UNKNOWN], 0);
     for (int reason = OVERSYNC_ORDERED; reason < OVERSYNC_REASONS; reason++)
-        cr_expect_gt(tally.reasons[reason], 50, "reason %d: %d", reason, tally.reasons[reason]);
+        cr_expect_gt(tally.reasons[reason], cases / 180, "reason %d: %d", reason,
+                     tally.reasons[reason]);
     free(brute);
     gsl_rng_free(rng);
 }

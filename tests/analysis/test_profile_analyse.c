@@ -438,7 +438,7 @@ Test(profile_analyse, summary)
 /* Groups are many, not endless, and none is lost. */
 Test(profile_analyse, more_names_than_places)
 {
-    enum { NAMES = 20000, PLACES = 16384 };
+    enum { NAMES = 17000, PLACES = 16384 };
     FILE *out = fopen(in_folder("many.csv"), "w");
     double time_us = 0;
     size_t index;

@@ -6,6 +6,7 @@
 #include "formats/profile_join.h"
 #include "results/analysis_write.h"
 #include "tests/hardware_files.h"
+#include "tests/support/cases.h"
 #include "tests/support/machine.h"
 
 #include <gsl/gsl_rng.h>
@@ -269,7 +270,7 @@ Test(profile_join, what_is_joined_is_what_the_program_is)
     int certain = 0, all = 0;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        for (int round = 0; round < 60 / test_thinning(); round++) {
+        for (int round = 0; round < test_cases(30); round++) {
             char text[1024];
             int scale = 1 << draw(rng, 5);
             struct sizes sizes = {1 + draw(rng, 30),  64 << draw(rng, 11), 512 * scale,

@@ -3,6 +3,7 @@
 #include "analysis/roofline.h"
 #include "core/program_text.h"
 #include "costmodel/simulate.h"
+#include "tests/support/cases.h"
 #include "tests/support/machine.h"
 #include "tests/support/random_cann.h"
 #include "tests/support/random_hardware.h"
@@ -303,7 +304,7 @@ static bool waits_for_unsaturated_bus(void)
 Test(roofline_properties, random_programs)
 {
     int verdicts[VERDICTS] = {0}, unsaturated = 0;
-    for (unsigned long seed = 1; seed <= 6000 / (unsigned long)test_thinning(); seed++) {
+    for (unsigned long seed = 1; seed <= (unsigned long)test_cases(2400); seed++) {
         draw_machine(seed);
         struct random_program options = {.statements = 1 + below(40),
                                          .max_depth = below(4),
@@ -328,7 +329,7 @@ Test(roofline_properties, random_programs)
 
 Test(roofline_properties, random_pipelines)
 {
-    for (unsigned long seed = 1; seed <= 1500 / (unsigned long)test_thinning(); seed++) {
+    for (unsigned long seed = 1; seed <= (unsigned long)test_cases(600); seed++) {
         draw_machine(seed);
         struct random_pipeline options = {.executed = 200 + below(5000),
                                           .max_depth = 1 + below(4),
@@ -346,7 +347,7 @@ Test(roofline_properties, random_pipelines)
 /* Loops that are folded, on shipped split chips: transposing moves, bursts, latencies, caches. */
 Test(roofline_properties, split_chips)
 {
-    for (unsigned long seed = 1; seed <= 300 / (unsigned long)test_thinning(); seed++) {
+    for (unsigned long seed = 1; seed <= (unsigned long)test_cases(120); seed++) {
         gsl_rng_set(bench.rng, seed);
         random_cann_hardware(bench.rng, &bench.hw);
         bench.cores = 1 + below(bench.hw.cores);
@@ -364,7 +365,7 @@ Test(roofline_properties, split_chips)
 Test(roofline_properties, kernels)
 {
     int tested = 0;
-    for (unsigned long seed = 1; seed <= 200 / (unsigned long)test_thinning(); seed++) {
+    for (unsigned long seed = 1; seed <= (unsigned long)test_cases(200); seed++) {
         struct problem problem;
         struct space space;
         struct tiling tiling;
@@ -390,5 +391,5 @@ Test(roofline_properties, kernels)
         space_close(&space);
         hardware_clear(&bench.hw);
     }
-    cr_assert_gt(tested, 200 / test_thinning());
+    cr_assert_gt(tested, test_cases(80));
 }

@@ -1,6 +1,6 @@
 /* FP16 conversions: against the values of the bits, exactly, and against the nearest of them. */
 #include "core/half.h"
-#include "tests/support/machine.h"
+#include "tests/support/cases.h"
 
 #include <criterion/criterion.h>
 #include <gsl/gsl_rng.h>
@@ -119,7 +119,7 @@ Test(half, rounds_to_nearest_even_at_random)
 {
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     gsl_rng_set(rng, 11);
-    for (int i = 0; i < 2000000 / test_thinning(); i++) {
+    for (int i = 0; i < test_cases(500000); i++) {
         uint32_t bits = (uint32_t)gsl_rng_get(rng);
         expect_float(bits);
         expect_float((bits & 0x80ffffff) + ((100 + bits % 48) << 23)); /* within reach of FP16 */
@@ -138,7 +138,7 @@ Test(half, agrees_with_the_processor)
 {
     if (!__builtin_cpu_supports("avx2"))
         cr_skip_test("no F16C");
-    uint32_t stride = 101 * (uint32_t)test_thinning();
+    uint32_t stride = 401 * (uint32_t)test_thinning();
     for (uint64_t bits = 0; bits <= UINT32_MAX; bits += stride) {
         float value = float_of((uint32_t)bits);
         cr_assert_eq(half_from_float(value), by_processor(value), "%08x", (uint32_t)bits);

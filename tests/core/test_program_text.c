@@ -4,6 +4,7 @@
 #include "core/work.h"
 #include "costmodel/simulate.h"
 #include "hardware/load.h"
+#include "tests/support/cases.h"
 
 #include <criterion/criterion.h>
 #include <gsl/gsl_rng.h>
@@ -953,7 +954,7 @@ Test(program_text, single_instructions_are_cut_to_size)
 
 /* ---- damaged texts ---- */
 
-enum { DAMAGED = 30000, ROOM = 4096, MAX_EXECUTED = 20000 };
+enum { DAMAGED = 10000, ROOM = 4096, MAX_EXECUTED = 20000 };
 
 static const char *const seeds[] = {
     spec_text,
@@ -1065,7 +1066,7 @@ Test(program_text, damaged_texts_do_no_harm)
     struct simulator *simulator = simulator_new();
     cr_assert(rng && simulator);
     gsl_rng_set(rng, 310);
-    for (int i = 0; i < DAMAGED; i++) {
+    for (int i = 0; i < test_cases(DAMAGED); i++) {
         char text[ROOM];
         const char *seed = seeds[below(rng, sizeof seeds / sizeof *seeds)];
         size_t size = strlen(seed);

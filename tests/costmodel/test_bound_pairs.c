@@ -6,6 +6,7 @@
 #include "core/program_text.h"
 #include "costmodel/bound.h"
 #include "costmodel/simulate.h"
+#include "tests/support/cases.h"
 #include "tests/support/machine.h"
 
 #include <criterion/criterion.h>
@@ -449,7 +450,7 @@ static void try_program(void)
  * contention term, and it must get within `near` of the truth: else this would test nothing. */
 static void attack(void (*write)(void), unsigned long seed, int cases, double near)
 {
-    cases /= test_thinning();
+    cases = test_cases(cases);
     bench.tightest = 0;
     bench.contentions = 0;
     gsl_rng_set(bench.rng, seed);
@@ -465,17 +466,17 @@ static void attack(void (*write)(void), unsigned long seed, int cases, double ne
 
 Test(bound_pairs, two_pipes_with_pauses)
 {
-    attack(write_sides, 1, 20000, 1 - 1e-6);
+    attack(write_sides, 1, 6000, 1 - 1e-6);
 }
 
 Test(bound_pairs, one_after_the_other)
 {
-    attack(write_serial, 2, 10000, 1 - 1e-6);
+    attack(write_serial, 2, 4000, 1 - 1e-6);
 }
 
 Test(bound_pairs, pipelines)
 {
-    attack(write_pipeline, 3, 10000, 1 - 1e-3);
+    attack(write_pipeline, 3, 4000, 1 - 1e-3);
 }
 
 /* ---- single cases ---------------------------------------------------------------------------- */

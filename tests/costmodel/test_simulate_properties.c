@@ -4,6 +4,7 @@
 #include "costmodel/bound.h"
 #include "costmodel/simulate.h"
 #include "hardware/load.h"
+#include "tests/support/cases.h"
 #include "tests/support/random_hardware.h"
 #include "tests/support/random_pipeline.h"
 #include "tests/support/random_program.h"
@@ -43,6 +44,12 @@ static void leave(void)
 }
 
 TestSuite(simulate_properties, .init = enter, .fini = leave);
+
+/* Seeds from 1 on. */
+static unsigned long cases(int all)
+{
+    return (unsigned long)test_cases(all);
+}
 
 static int below(int limit)
 {
@@ -176,7 +183,7 @@ static void compare_with_reference(unsigned long seed)
 
 Test(simulate_properties, agrees_with_the_reference)
 {
-    for (unsigned long seed = 1; seed <= 2000; seed++) {
+    for (unsigned long seed = 1; seed <= cases(800); seed++) {
         draw_machine(seed, &(struct random_hardware){0});
         struct random_program options = small_program(seed % 5 == 0);
         draw_program(&options);
@@ -187,7 +194,7 @@ Test(simulate_properties, agrees_with_the_reference)
 
 Test(simulate_properties, agrees_with_the_reference_on_pipelines)
 {
-    for (unsigned long seed = 1; seed <= 300; seed++) {
+    for (unsigned long seed = 1; seed <= cases(120); seed++) {
         draw_machine(seed, &(struct random_hardware){0});
         struct random_pipeline options = long_pipeline(500);
         draw_pipeline(&options);
@@ -198,7 +205,7 @@ Test(simulate_properties, agrees_with_the_reference_on_pipelines)
 
 Test(simulate_properties, agrees_with_the_reference_on_dispatch)
 {
-    for (unsigned long seed = 1; seed <= 1000; seed++) {
+    for (unsigned long seed = 1; seed <= cases(400); seed++) {
         draw_machine(seed, &(struct random_hardware){.dispatch = true});
         struct random_program options = small_program(seed % 5 == 0);
         draw_program(&options);
@@ -219,7 +226,7 @@ static void expect_folding_is_exact(unsigned long seed, int cores)
 
 Test(simulate_properties, folding_is_exact_on_pipelines)
 {
-    for (unsigned long seed = 1; seed <= 1000; seed++) {
+    for (unsigned long seed = 1; seed <= cases(400); seed++) {
         draw_machine(seed, &(struct random_hardware){0});
         struct random_pipeline options = long_pipeline(seed % 20 ? 10000 : 200000);
         draw_pipeline(&options);
@@ -230,7 +237,7 @@ Test(simulate_properties, folding_is_exact_on_pipelines)
 
 Test(simulate_properties, folding_is_exact_on_anything)
 {
-    for (unsigned long seed = 1; seed <= 1000; seed++) {
+    for (unsigned long seed = 1; seed <= cases(400); seed++) {
         draw_machine(seed, &(struct random_hardware){0});
         struct random_program options = small_program(seed % 4 == 0);
         options.loop_percent = 20 + below(30);
@@ -246,7 +253,7 @@ Test(simulate_properties, folding_is_exact_on_anything)
 
 Test(simulate_properties, in_step_equals_separately)
 {
-    for (unsigned long seed = 1; seed <= 300; seed++) {
+    for (unsigned long seed = 1; seed <= cases(120); seed++) {
         draw_machine(seed, &(struct random_hardware){.dispatch = true});
         struct random_pipeline options = long_pipeline(2000);
         draw_pipeline(&options);
@@ -263,7 +270,7 @@ Test(simulate_properties, in_step_equals_separately)
  * Rates are whole bytes a second and ends whole femtoseconds, which leaves a trace of slack. */
 Test(simulate_properties, twice_the_cores_are_never_faster)
 {
-    for (unsigned long seed = 1; seed <= 1000; seed++) {
+    for (unsigned long seed = 1; seed <= cases(400); seed++) {
         draw_machine(seed, &(struct random_hardware){.two_bus_pipes = true});
         struct random_program options = small_program(false);
         draw_program(&options);
@@ -302,7 +309,7 @@ static void expect_bound_holds(unsigned long seed, int cores)
 
 Test(simulate_properties, bounds_hold)
 {
-    for (unsigned long seed = 1; seed <= 2000; seed++) {
+    for (unsigned long seed = 1; seed <= cases(800); seed++) {
         draw_machine(seed, &(struct random_hardware){.two_bus_pipes = seed % 2, .dispatch = true});
         struct random_program options = small_program(false);
         draw_program(&options);
@@ -313,7 +320,7 @@ Test(simulate_properties, bounds_hold)
 
 Test(simulate_properties, bounds_hold_on_pipelines)
 {
-    for (unsigned long seed = 1; seed <= 600; seed++) {
+    for (unsigned long seed = 1; seed <= cases(240); seed++) {
         draw_machine(seed, &(struct random_hardware){.two_bus_pipes = seed % 2});
         struct random_pipeline options = long_pipeline(2000);
         draw_pipeline(&options);
@@ -343,7 +350,7 @@ static void watch(void *context, int core, int pipe, int32_t instruction, int64_
 
 Test(simulate_properties, traces_add_up)
 {
-    for (unsigned long seed = 1; seed <= 300; seed++) {
+    for (unsigned long seed = 1; seed <= cases(120); seed++) {
         draw_machine(seed, &(struct random_hardware){.dispatch = true});
         struct random_program options = small_program(false);
         draw_program(&options);
@@ -407,7 +414,7 @@ Test(simulate_properties, order_of_use_changes_nothing)
     cr_assert(kept);
     for (int i = 0; i < KEPT; i++)
         keep(kept, i);
-    for (int i = 0; i < 1000; i++) {
+    for (int i = 0; i < test_cases(400); i++) {
         int which = below(KEPT);
         struct timeline again = play_kept(kept, bench.simulator, which);
         cr_assert_eq(memcmp(&again, &kept[which].alone, sizeof again), 0, "program %d", which);
@@ -454,7 +461,7 @@ static void expect_equal_programs(const struct program *a, const struct program 
 
 Test(simulate_properties, text_survives_a_round_trip)
 {
-    for (unsigned long seed = 1; seed <= 1000; seed++) {
+    for (unsigned long seed = 1; seed <= cases(400); seed++) {
         struct program again;
         draw_machine(seed, &(struct random_hardware){0});
         struct random_program options = small_program(seed % 2);

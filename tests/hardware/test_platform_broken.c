@@ -1,7 +1,7 @@
 /* Broken platform files: each class is refused with file, line and expectation, and whatever is
  * done to a good one, the answer is a good description or one line about the file. */
 #include "tests/hardware_files.h"
-#include "tests/support/machine.h"
+#include "tests/support/cases.h"
 
 #include <gsl/gsl_rng.h>
 #include <math.h>
@@ -396,7 +396,7 @@ static void expect_line(const char *path, const struct error *error)
 
 Test(platform_broken, random_changes)
 {
-    int runs = 4000 / test_thinning(), taken = 0;
+    int runs = test_cases(1000), taken = 0;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     gsl_rng_set(rng, 910);
     const char *path = in_folder("random.ini");

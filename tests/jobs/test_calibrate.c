@@ -411,6 +411,8 @@ Test(calibrate, curves_that_do_not_apply)
 
 /* ---- whole kernels ---- */
 
+enum { ROWS = 32 };
+
 /* Rows whose times are what the simulator says of a description with other numbers. */
 static size_t made_rows(struct bank_row rows[], size_t capacity, const char *chip,
                         const char *const *truth, size_t truth_count)
@@ -467,18 +469,18 @@ static void fit_ok(const struct bank_row rows[], size_t count, const char *chip,
 
 Test(calibrate, what_kernels_were_made_with_comes_out)
 {
-    static struct bank_row rows[64];
+    static struct bank_row rows[ROWS];
     static const char *const truth[] = {"launch_ns=900", "paths.gm->l1.bandwidth_gbps=120"};
     static const char keys[] = "launch_ns,paths.gm->l1.bandwidth_gbps";
     struct calibration one, two;
-    size_t count = made_rows(rows, 64, SOURCE_DIR "/tests/support/split-chip-2.cfg", truth, 2);
+    size_t count = made_rows(rows, ROWS, SOURCE_DIR "/tests/support/split-chip-2.cfg", truth, 2);
     fit_ok(rows, count, SOURCE_DIR "/tests/support/split-chip-2.cfg", keys, 1, &one);
     expect_number(&one, "launch_ns", 900, 0.01);
     expect_number(&one, "paths.gm->l1.bandwidth_gbps", 120, 0.01);
     cr_expect(one.held_out.before.mean_log > 0.1, "%g", one.held_out.before.mean_log);
     cr_expect(one.held_out.after.mean_log < 0.005, "%g", one.held_out.after.mean_log);
     cr_expect_eq(one.held_out.after.used + one.fitted_half.after.used, (int64_t)count);
-    cr_expect(one.held_out.after.used > 16 && one.fitted_half.after.used > 16);
+    cr_expect(one.held_out.after.used > ROWS / 4 && one.fitted_half.after.used > ROWS / 4);
     fit_ok(rows, count, SOURCE_DIR "/tests/support/split-chip-2.cfg", keys, 2, &two);
     char *first, *second;
     struct error error;
@@ -525,12 +527,12 @@ static void write_strided_chip(void)
 /* The clock that a campaign ran at, to which all that stands in cycles follows. */
 Test(calibrate, the_clock_comes_out)
 {
-    static struct bank_row rows[64];
+    static struct bank_row rows[ROWS];
     static const char *const truth[] = {"clock_mhz=1650", "launch_ns=900"};
     struct calibration calibration;
     struct error error;
     double gflops, l0a, stays;
-    size_t count = made_rows(rows, 64, "ascend910b2", truth, 2);
+    size_t count = made_rows(rows, ROWS, "ascend910b2", truth, 2);
     fit_ok(rows, count, "ascend910b2", "clock_mhz,launch_ns", 2, &calibration);
     expect_number(&calibration, "clock_mhz", 1650, 0.005);
     expect_number(&calibration, "launch_ns", 900, 0.01);
@@ -558,12 +560,12 @@ Test(calibrate, the_clock_comes_out)
  * table. */
 Test(calibrate, tables_of_bursts)
 {
-    static struct bank_row rows[64];
+    static struct bank_row rows[ROWS];
     static const char *const truth[] = {"paths.gm->l1.bursts.128.ns.1=12"};
     struct calibration calibration;
     double value = 0;
     write_strided_chip();
-    size_t count = made_rows(rows, 64, in_folder("strided.cfg"), truth, 1);
+    size_t count = made_rows(rows, ROWS, in_folder("strided.cfg"), truth, 1);
     fit_ok(rows, count, in_folder("strided.cfg"), "paths.gm->l1.bursts", 2, &calibration);
     expect_number(&calibration, "paths.gm->l1.bursts.128.ns.1", 12, 0.01);
     cr_expect_eq(calibration.parameter_count, 1);

@@ -1,7 +1,7 @@
 /* The worst case of what a fit does not know (jobs/tune/corner.h): nothing in the box is slower. */
 #include "search/search.h"
 #include "tests/jobs/uncertain_chip.h"
-#include "tests/support/machine.h"
+#include "tests/support/cases.h"
 #include "tests/support/random_cann.h"
 
 #include <math.h>
@@ -53,7 +53,7 @@ Test(corner, no_point_of_the_box_is_slower_than_the_corner)
     open_corner(&none, &hw, &corner);
     cr_expect_eq(corner.keys, FITTED);
     cr_expect(corner.is_worst);
-    for (int round = 0; round < 200 / test_thinning(); round++) {
+    for (int round = 0; round < test_cases(200); round++) {
         struct hardware point;
         if (!random_point(rng, &hw, &point))
             continue;
@@ -78,8 +78,8 @@ Test(corner, no_point_of_the_box_is_slower_than_the_corner)
         }
         hardware_clear(&point);
     }
-    cr_expect_geq(points, 20 / test_thinning());
-    cr_expect_geq(compared, 200 / test_thinning());
+    cr_expect_geq(points, test_cases(20));
+    cr_expect_geq(compared, test_cases(200));
     hardware_clear(&corner.hw);
     hardware_clear(&hw);
     gsl_rng_free(rng);

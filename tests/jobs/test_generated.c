@@ -11,8 +11,8 @@
 #include "results/tune.h"
 #include "search/search.h"
 #include "search/tiling_simulator.h"
+#include "tests/support/cases.h"
 #include "tests/support/expect_clean.h"
-#include "tests/support/machine.h"
 
 #include <criterion/criterion.h>
 #include <glob.h>
@@ -109,7 +109,7 @@ static void draw_problem(gsl_rng *rng, const struct operator* op, bool choices,
 static void try_space(gsl_rng *rng, const struct operator* op, const struct operator_space *kind,
                       const struct hardware *hw, int tilings)
 {
-    for (int t = 0; t < tilings / test_thinning() + 1; t++) {
+    for (int t = 0; t < test_cases(tilings); t++) {
         struct problem problem = {.op = op};
         struct space space;
         struct tiling tiling;
@@ -141,7 +141,7 @@ static void try_chip(gsl_rng *rng, const struct hardware *hw)
 Test(generated, every_program_is_clean)
 {
     each_chip(try_chip);
-    cr_expect_gt(programs, 150 / test_thinning(), "%d", programs);
+    cr_expect_gt(programs, test_cases(150), "%d", programs);
     cr_expect_gt(thinner, programs / 3, "%d of %d", thinner, programs);
 }
 
@@ -155,5 +155,5 @@ static void try_panels(gsl_rng *rng, const struct hardware *hw)
 Test(generated, panels_are_handed_on_by_flags_where_nothing_else_does)
 {
     each_chip(try_panels);
-    cr_expect_gt(programs, PANELS / test_thinning() / 3, "%d", programs);
+    cr_expect_gt(programs, test_cases(PANELS) / 3, "%d", programs);
 }

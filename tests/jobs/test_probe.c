@@ -4,6 +4,7 @@
 #include "analysis/check/check.h"
 #include "jobs/probe/probe.h"
 #include "jobs/probe/probe_parts.h"
+#include "tests/support/cases.h"
 #include "tests/support/expect_clean.h"
 #include "tests/support/machine.h"
 #include "tests/support/random_hardware.h"
@@ -110,7 +111,7 @@ Test(probe, finds_what_random_machines_have)
     struct hardware base, hw;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     machine_load_named(&base, "ascend910", "");
-    for (int i = 0; i < MACHINES / test_thinning(); i++) {
+    for (int i = 0; i < test_cases(MACHINES); i++) {
         random_hardware(&base, &options, rng, &hw);
         run_all(rng, &hw);
     }

@@ -6,6 +6,7 @@
 #include "hardware/fingerprint.h"
 #include "jobs/table/tilings.h"
 #include "kernels/registry.h"
+#include "tests/support/cases.h"
 #include "tests/support/machine.h"
 
 #include "tests/kernels/text/random_case.h"

@@ -4,7 +4,7 @@
 #include "core/operator.h"
 #include "costmodel/host_time.h"
 #include "kernels/registry.h"
-#include "tests/support/machine.h"
+#include "tests/support/cases.h"
 #include "validate/loops.h"
 #include "validate/memory.h"
 #include "validate/runner.h"
@@ -190,7 +190,7 @@ Test(host_spaces, what_is_asked_is_finite_and_what_is_refused_has_a_reason)
 {
     struct fixture *f = calloc(1, sizeof *f);
     f->rng = gsl_rng_alloc(gsl_rng_mt19937);
-    for (int seed = 0; seed < SEEDS / test_thinning() + 5; seed++)
+    for (int seed = 0; seed < test_cases(SEEDS) + 5; seed++)
         for (int o = 0; operators[o]; o++) {
             struct error error;
             const struct operator_space *kind = host_space(operators[o]);

@@ -21,14 +21,6 @@ static void read_good(const char *text, struct network *network)
     cr_assert_eq(read_text(text, network, &error), STATUS_OK, "%s", error.text);
 }
 
-static void expect_refused(const char *text, const char *part)
-{
-    struct network network;
-    struct error error = {0};
-    cr_expect_eq(read_text(text, &network, &error), STATUS_INVALID, "%s", text);
-    cr_expect(strstr(error.text, part), "%s\nexpected %s", error.text, part);
-}
-
 Test(network_read, a_row)
 {
     struct network network;
@@ -99,28 +91,33 @@ Test(network_read, l_kinds)
 
 Test(network_read, refused)
 {
-    expect_refused("", "n.csv:1: expected the head of a table of calls");
-    expect_refused("a,b\n1,2\n", "expected the head");
-    expect_refused(HEAD, "n.csv:2: has a head only, expected rows");
-    expect_refused("op_type,in_shapes\n", "n.csv:1: has no column in_formats, expected one");
-    expect_refused(HEAD "Mul,1\n", "n.csv:2: has 2 fields, expected 12");
-    expect_refused(HEAD ",1,2,ND,FLOAT,2,ND,FLOAT,1,0,1,0\n", "op_type is empty");
-    expect_refused(HEAD "Mul,1,2;3,ND,FLOAT,2,ND,FLOAT,1,0,1,0\n", "expected as many tensors");
-    expect_refused(HEAD "Mul,1,2,ND,,2,ND,FLOAT,1,0,1,0\n", "expected as many tensors");
-    expect_refused(HEAD "Mul,1,2,ND,HALF,2,ND,FLOAT,1,0,1,0\n",
-                   "inputs: tensor 1: no type is called 'HALF'");
-    expect_refused(HEAD "Mul,1,2,ND,FLOAT,2x-3,ND,FLOAT,1,0,1,0\n",
-                   "outputs: tensor 1: shape '2x-3'");
-    expect_refused(HEAD "Mul,1,2x,ND,FLOAT,2,ND,FLOAT,1,0,1,0\n", "shape '2x'");
-    expect_refused(HEAD "Mul,1,1x1x1x1x1x1x1x1x1,ND,FLOAT,2,ND,FLOAT,1,0,1,0\n", "up to 8 sizes");
-    expect_refused(HEAD "Mul,1,99999999x99999999,ND,FLOAT,2,ND,FLOAT,1,0,1,0\n", "at most");
-    expect_refused(HEAD "Mul,-1,2,ND,FLOAT,2,ND,FLOAT,1,0,1,0\n",
-                   "n.csv:2: block_dim -1: expected");
-    expect_refused(HEAD "Mul,1,2,ND,FLOAT,2,ND,FLOAT,0,0,1,0\n", "count 0: expected");
-    expect_refused(HEAD "Mul,1,2,ND,FLOAT,2,ND,FLOAT,2,3,1,0\n", "count_gradients 3: expected");
-    expect_refused(HEAD "Mul,1,2,ND,FLOAT,2,ND,FLOAT,1,0,-1,0\n", "mean_us -1: expected");
-    expect_refused(HEAD "Mul,1,2,ND,FLOAT,2,ND,FLOAT,1,0,nan,0\n", "mean_us nan: expected");
-    expect_refused(HEAD "Mul,1,2,ND,FLOAT,2,ND,FLOAT,1,0,1,2\n", "l_kind 2: expected");
+    static const char *const wrong[][2] = {
+        {"", "n.csv:1: expected the head of a table of calls"},
+        {"a,b\n1,2\n", "expected the head"},
+        {HEAD, "n.csv:2: has a head only, expected rows"},
+        {"op_type,in_shapes\n", "n.csv:1: has no column in_formats, expected one"},
+        {HEAD "Mul,1\n", "n.csv:2: has 2 fields, expected 12"},
+        {HEAD ",1,2,ND,FLOAT,2,ND,FLOAT,1,0,1,0\n", "op_type is empty"},
+        {HEAD "Mul,1,2;3,ND,FLOAT,2,ND,FLOAT,1,0,1,0\n", "expected as many tensors"},
+        {HEAD "Mul,1,2,ND,,2,ND,FLOAT,1,0,1,0\n", "expected as many tensors"},
+        {HEAD "Mul,1,2,ND,HALF,2,ND,FLOAT,1,0,1,0\n", "inputs: tensor 1: no type is called 'HALF'"},
+        {HEAD "Mul,1,2,ND,FLOAT,2x-3,ND,FLOAT,1,0,1,0\n", "outputs: tensor 1: shape '2x-3'"},
+        {HEAD "Mul,1,2x,ND,FLOAT,2,ND,FLOAT,1,0,1,0\n", "shape '2x'"},
+        {HEAD "Mul,1,1x1x1x1x1x1x1x1x1,ND,FLOAT,2,ND,FLOAT,1,0,1,0\n", "up to 8 sizes"},
+        {HEAD "Mul,1,99999999x99999999,ND,FLOAT,2,ND,FLOAT,1,0,1,0\n", "at most"},
+        {HEAD "Mul,-1,2,ND,FLOAT,2,ND,FLOAT,1,0,1,0\n", "n.csv:2: block_dim -1: expected"},
+        {HEAD "Mul,1,2,ND,FLOAT,2,ND,FLOAT,0,0,1,0\n", "count 0: expected"},
+        {HEAD "Mul,1,2,ND,FLOAT,2,ND,FLOAT,2,3,1,0\n", "count_gradients 3: expected"},
+        {HEAD "Mul,1,2,ND,FLOAT,2,ND,FLOAT,1,0,-1,0\n", "mean_us -1: expected"},
+        {HEAD "Mul,1,2,ND,FLOAT,2,ND,FLOAT,1,0,nan,0\n", "mean_us nan: expected"},
+        {HEAD "Mul,1,2,ND,FLOAT,2,ND,FLOAT,1,0,1,2\n", "l_kind 2: expected"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct network network;
+        struct error error = {0};
+        cr_expect_eq(read_text(wrong[i][0], &network, &error), STATUS_INVALID, "%s", wrong[i][0]);
+        cr_expect(strstr(error.text, wrong[i][1]), "%s\nexpected %s", error.text, wrong[i][1]);
+    }
 }
 
 #define PROFILE                                                                                    \

@@ -9,6 +9,7 @@
 #include "results/report_profile.h"
 #include "results/report_timeline.h"
 #include "results/report_tune.h"
+#include "tests/support/cases.h"
 #include "tests/support/machine.h"
 #include "tests/support/random_program.h"
 
@@ -198,7 +199,7 @@ static int64_t check_timeline(const struct program *program, int64_t events)
 Test(report, timelines_keep_every_event_and_stay_small)
 {
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    for (int i = 0; i < 300 / test_thinning(); i++) {
+    for (int i = 0; i < test_cases(300); i++) {
         struct random_program options = {.statements = 60,
                                          .max_depth = 3,
                                          .max_count = 9,

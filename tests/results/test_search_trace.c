@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_BATCHES = 4000, MOST_THREADS = 4 };
+enum { MOST_BATCHES = 4000, MOST_THREADS = 3 };
 
 /* What must not depend on the threads. */
 struct batch {
@@ -168,7 +168,7 @@ Test(search_trace, of_spaces_that_are_too_large_to_list)
     struct hardware hw;
     struct space space;
     struct search_result plain;
-    open_space(&hw, "ascend910b3", &matmul_operator, "256x128x192", NULL, &space);
+    open_space(&hw, "ascend910b3", &matmul_operator, "128x128x96", NULL, &space);
     cr_assert_not_null(space.kind->nesting);
     expect_same_batches(&space, "bound", &plain, &summary);
     cr_assert_gt(summary.bounded[PHASE_BOUNDING], 0);

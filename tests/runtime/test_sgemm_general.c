@@ -3,8 +3,8 @@
  * that comes with GSL. */
 #include "core/host.h"
 #include "runtime/autotune_sgemm.h"
+#include "tests/support/cases.h"
 #include "tests/support/guarded.h"
-#include "tests/support/machine.h"
 
 #include <criterion/criterion.h>
 #include <gsl/gsl_cblas.h>

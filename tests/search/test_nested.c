@@ -3,6 +3,7 @@
 #include "kernels/matmul/matmul.h"
 #include "search/nested.h"
 #include "search/workers.h"
+#include "tests/support/cases.h"
 #include "tests/support/machine.h"
 
 #include <criterion/criterion.h>
@@ -177,7 +178,7 @@ Test(nested, exhaustive_agrees)
     struct hardware hw;
     int64_t pruned = 0;
     machine_load(&hw, "");
-    for (int i = 0; i < 60 / test_thinning(); i++)
+    for (int i = 0; i < test_cases(60); i++)
         expect_exhaustive_agrees(random_question(rng, &hw), &pruned);
     cr_assert_gt(pruned, 0);
     hardware_clear(&hw);

@@ -11,6 +11,7 @@
 #include "kernels/knn/knn_space.h"
 #include "kernels/registry.h"
 #include "results/tune.h"
+#include "tests/support/cases.h"
 #include "tests/support/machine.h"
 #include "tests/support/random_cann.h"
 
@@ -187,7 +188,7 @@ static void expect_exhaustive_agrees(const struct bench *b)
 {
     struct search_result bound, all;
     search_it(b, &b->space, "bound", &bound);
-    if (bound.feasible <= EXHAUSTIVE_MOST / test_thinning()) {
+    if (bound.feasible <= test_cases(EXHAUSTIVE_MOST)) {
         search_it(b, &b->space, "exhaustive", &all);
         cr_expect_eq(bound.feasible, all.feasible, "%s", text_of(b));
         cr_expect_eq(bound.best[0].index, all.best[0].index, "%s", text_of(b));

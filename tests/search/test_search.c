@@ -6,6 +6,7 @@
 #include "kernels/matmul/matmul.h"
 #include "search/nearest.h"
 #include "search/search.h"
+#include "tests/support/cases.h"
 #include "tests/support/machine.h"
 
 #include <criterion/criterion.h>
@@ -300,7 +301,7 @@ Test(search, brute_force_agrees)
         "buffers.l0a.capacity_bytes=1024 buffers.ub.capacity_bytes=2048",
         "buffers.l0c.capacity_bytes=1023 issue_ns=4000"};
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    for (int i = 0; i < 40 / test_thinning(); i++) {
+    for (int i = 0; i < test_cases(40); i++) {
         struct hardware hw;
         machine_load(&hw, machines[i % 4]);
         struct question q = {.hw = &hw,

@@ -19,11 +19,11 @@ struct question {
 };
 
 static const struct question questions[] = {
-    {"matmul", "thesis", "256x256x256", "ascend310"},
+    {"matmul", "thesis", "96x96x96", "ascend310"},
     {"matmul", "thesis", "64x64x64", "ascend310", .small = true},
-    {"matmul", "cann", "96x64x80", "ascend910b1"},
+    {"matmul", "cann", "48x32x64", "ascend910b1"},
     {"matmul", "cann", "32x16x16", "ascend910b1", .small = true},
-    {"knn", NULL, "256x32x512", "ascend310", "4"},
+    {"knn", NULL, "512x16x128", "ascend310", "4"},
     {"knn", NULL, "64x64x64", "ascend310", "8", .small = true},
 };
 
@@ -113,6 +113,8 @@ Test(strategy_random, is_the_same_for_any_number_of_threads)
     for (int i = 0; i < QUESTIONS; i++) {
         struct bench b;
         struct search_result result[2];
+        if (questions[i].small) /* nothing is drawn there */
+            continue;
         open_bench(&b, &questions[i]);
         for (int r = 0; r < 2; r++)
             ask(&b.space,

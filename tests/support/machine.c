@@ -27,8 +27,3 @@ void machine_load_named(struct hardware *hw, const char *name, const char *overr
     }
     free(copy);
 }
-
-int test_thinning(void)
-{
-    return getenv("AUTOTUNE_SLOW") ? 8 : 1;
-}

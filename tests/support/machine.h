@@ -10,7 +10,4 @@ void machine_load(struct hardware *hw, const char *overrides);
 /* …or another shipped chip. */
 void machine_load_named(struct hardware *hw, const char *name, const char *overrides);
 
-/* 1 in a normal run; larger where AUTOTUNE_SLOW asks for less work (sanitizers). */
-int test_thinning(void);
-
 #endif

@@ -2,6 +2,7 @@
  * drawn from a fixed seed: the same in every run. tools/fuzz searches for longer and finds new
  * members of the corpus. */
 #include "tests/fuzz/fuzz.h"
+#include "tests/support/cases.h"
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
@@ -82,7 +83,7 @@ static void play_changed(const struct fuzz_target *target, const struct sample *
 {
     static void (*const changes[])(gsl_rng *, struct sample *) = {flip, cut, copy, put_word};
     struct sample changed = {.bytes = malloc(4 * MAX_BYTES)};
-    for (int i = 0; i < (getenv("AUTOTUNE_SLOW") ? COPIES / 10 : COPIES); i++) {
+    for (int i = 0; i < test_cases(COPIES); i++) {
         changed.count = sample->count;
         memcpy(changed.bytes, sample->bytes, sample->count);
         for (unsigned long c = 1 + gsl_rng_uniform_int(rng, 4); c > 0; c--)

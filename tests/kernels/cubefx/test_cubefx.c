@@ -7,6 +7,7 @@
 #include "costmodel/simulate.h"
 #include "kernels/cubefx/cubefx.h"
 #include "search/search.h"
+#include "tests/support/cases.h"
 #include "tests/support/machine.h"
 #include "tests/support/random_hardware.h"
 
@@ -135,7 +136,7 @@ static void for_tilings(unsigned long first_seed, int count, bool legal,
     for (unsigned long seed = first_seed; seed < first_seed + 24; seed++) {
         struct fixture f;
         open_fixture(&f, seed);
-        for (int i = 0; i < count / test_thinning() + 1; i++) {
+        for (int i = 0; i < test_cases(count); i++) {
             bool found = true;
             open_space(&f);
             if (legal)
@@ -181,7 +182,7 @@ static void expect_safe(struct fixture *f)
 
 Test(cubefx, every_program_passes_check)
 {
-    for_tilings(100, 40, true, expect_safe);
+    for_tilings(100, 10, true, expect_safe);
 }
 
 static void expect_same_time(struct fixture *f)
@@ -205,7 +206,7 @@ static void expect_same_time(struct fixture *f)
 
 Test(cubefx, printed_program_takes_the_same_time_folded_or_not)
 {
-    for_tilings(200, 30, true, expect_same_time);
+    for_tilings(200, 12, true, expect_same_time);
 }
 
 static void expect_bound(struct fixture *f)
@@ -222,7 +223,7 @@ static void expect_bound(struct fixture *f)
 
 Test(cubefx, bound_and_roofline_are_below_the_time)
 {
-    for_tilings(300, 150, true, expect_bound);
+    for_tilings(300, 50, true, expect_bound);
 }
 
 /* Two prices of the program take all the time: what a chain wrongly claims not to overlap is seen.
@@ -249,7 +250,7 @@ Test(cubefx, chains_hold_whatever_dominates)
         struct fixture f;
         open_fixture(&f, seed);
         f.hw = f.base; /* its paths are where they should be */
-        for (int i = 0; i < 400 / test_thinning(); i++) {
+        for (int i = 0; i < test_cases(120); i++) {
             open_space(&f);
             if (draw_legal(&f)) {
                 make_two_prices_dominate(&f);
@@ -283,7 +284,7 @@ static void expect_totals(struct fixture *f)
 
 Test(cubefx, summary_counts_what_the_program_does)
 {
-    for_tilings(400, 150, true, expect_totals);
+    for_tilings(400, 50, true, expect_totals);
 }
 
 /* ---- eq. 4.9 --------------------------------------------------------------------------------- */
@@ -320,7 +321,7 @@ static void expect_matrix_count(struct fixture *f)
 
 Test(cubefx, programs_multiply_as_many_blocks_as_equation_4_9)
 {
-    for_tilings(500, 100, true, expect_matrix_count);
+    for_tilings(500, 30, true, expect_matrix_count);
 }
 
 /* The thesis's Figures 4.4 to 4.6. */
@@ -556,7 +557,7 @@ static void expect_functions(struct fixture *f)
 
 Test(cubefx, every_program_computes_its_functions)
 {
-    for_tilings(600, 12, true, expect_functions);
+    for_tilings(600, 5, true, expect_functions);
 }
 
 /* Every number of merged matrices, with tiles that do not divide the inputs. */
@@ -601,7 +602,7 @@ static void expect_capacity(struct fixture *f)
 
 Test(cubefx, legal_is_what_the_check_lets_pass)
 {
-    for_tilings(700, 60, false, expect_capacity);
+    for_tilings(700, 12, false, expect_capacity);
 }
 
 static bool overflows(struct fixture *f)
@@ -643,12 +644,14 @@ static void expect_exact_bytes(struct fixture *f, int tight)
 
 Test(cubefx, bytes_of_a_violation_are_exact)
 {
-    for (unsigned long seed = 800; seed < 1300; seed += (unsigned long)test_thinning()) {
+    for (unsigned long seed = 800; seed < 800 + (unsigned long)test_cases(48); seed++) {
         struct fixture f;
         open_fixture(&f, seed);
         open_space(&f);
-        draw_any(&f);
-        expect_exact_bytes(&f, (int)(seed % 5));
+        for (int tight = 0; tight < 5; tight++) {
+            draw_any(&f);
+            expect_exact_bytes(&f, tight);
+        }
         space_close(&f.space);
         close_fixture(&f);
     }

@@ -3,6 +3,7 @@
 #include "core/work.h"
 #include "costmodel/simulate.h"
 #include "kernels/cubefx/cubefx.h"
+#include "tests/support/cases.h"
 #include "tests/support/expect_clean.h"
 #include "tests/support/machine.h"
 
@@ -112,7 +113,7 @@ Test(cubefx_baselines, are_safe_and_count_as_their_methods)
         struct fixture f;
         open_fixture(&f, seed);
         for (int b = 0; b < CUBEFX_BASELINES; b++)
-            for (int i = 0; i < 12 / test_thinning() + 1; i++)
+            for (int i = 0; i < test_cases(12); i++)
                 expect_baseline(&f, (enum cubefx_baseline)b);
         close_fixture(&f);
     }

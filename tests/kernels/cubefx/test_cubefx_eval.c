@@ -5,7 +5,7 @@
 #include "kernels/cubefx/cubefx_accuracy.h"
 #include "kernels/cubefx/cubefx_eval.h"
 #include "kernels/cubefx/series.h"
-#include "tests/support/machine.h"
+#include "tests/support/cases.h"
 
 #include <criterion/criterion.h>
 #include <gsl/gsl_rng.h>
@@ -236,7 +236,7 @@ Test(cubefx_eval, merged_is_naive_bit_for_bit)
 {
     static const int edges[] = {4, 8, 16};
     struct draw *d = draw_new(1);
-    int rounds = 500 / test_thinning();
+    int rounds = test_cases(200);
     for (int round = 0; round < rounds; round++) {
         int edge = edges[round % 3], merge = pick(d, edge), other = pick(d, 20);
         draw_polynomials(d, MOST_FUNCTIONS, MOST_TERMS);
@@ -288,7 +288,7 @@ static double model(const struct draw *d, int64_t f, half input, double scale, b
 Test(cubefx_eval, unit_does_what_the_model_without_matrices_does)
 {
     struct draw *d = draw_new(2);
-    int rounds = 300 / test_thinning();
+    int rounds = test_cases(120);
     int64_t compared = 0, beyond = 0, scaled = 0;
     for (int round = 0; round < rounds; round++) {
         draw_polynomials(d, 4, round % 2 ? 20 : MOST_TERMS);
@@ -321,7 +321,7 @@ Test(cubefx_eval, unit_does_what_the_model_without_matrices_does)
         beyond += left_out;
         scaled += report.scaled;
     }
-    cr_expect(compared > 10000 / test_thinning() && beyond > 100 / test_thinning());
+    cr_expect(compared > test_cases(4000) && beyond > test_cases(40));
     cr_expect(scaled > rounds / 5 && scaled < rounds);
     draw_free(d);
 }
@@ -357,7 +357,7 @@ static double bound(const double *a, int64_t terms, double v, double scale)
 Test(cubefx_eval, close_to_the_polynomial)
 {
     struct draw *d = draw_new(3);
-    int rounds = 600 / test_thinning();
+    int rounds = test_cases(240);
     int64_t compared = 0;
     for (int round = 0; round < rounds; round++) {
         draw_polynomials(d, 3, round % 2 ? 17 : 33);
@@ -383,7 +383,7 @@ Test(cubefx_eval, close_to_the_polynomial)
             compared++;
         }
     }
-    cr_expect_gt(compared, 10000 / test_thinning());
+    cr_expect_gt(compared, test_cases(4000));
     draw_free(d);
 }
 
@@ -541,7 +541,7 @@ Test(cubefx_eval, at_the_point_the_constant)
 Test(cubefx_eval, horner_rounds_each_operation)
 {
     struct draw *d = draw_new(4);
-    for (int round = 0; round < 300; round++) {
+    for (int round = 0; round < test_cases(120); round++) {
         draw_polynomials(d, 3, 17);
         draw_inputs(d, 40, true);
         cubefx_horner(&d->p, d->inputs, d->count, d->naive);

@@ -1,7 +1,7 @@
 /* The integer program of Cube-fx against brute construction: the matrices are built, cut into
  * blocks, multiplied by a unit that counts, and the products must be those of the naive mapping. */
 #include "kernels/cubefx/cubefx_merge.h"
-#include "tests/support/machine.h"
+#include "tests/support/cases.h"
 
 #include <criterion/criterion.h>
 #include <gsl/gsl_rng.h>
@@ -200,7 +200,7 @@ Test(cubefx_merge, all_optima_whatever_b)
 {
     static const double weights[] = {0, 1e-300, 1e-9, 0.3, 1, 1e6, 1e300};
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    int ties = 0, rounds = 400 / test_thinning();
+    int ties = 0, rounds = test_cases(400);
     for (int round = 0; round < rounds; round++) {
         int64_t s = 1 + (int64_t)gsl_rng_uniform_int(rng, 64);
         int64_t k = 1 + (int64_t)gsl_rng_uniform_int(rng, 80);

@@ -1,7 +1,7 @@
 /* Taylor coefficients against closed forms at 0, against Cauchy's integral formula at random points
  * (which knows nothing of recurrences) and against the functions themselves. */
 #include "kernels/cubefx/series.h"
-#include "tests/support/machine.h"
+#include "tests/support/cases.h"
 
 #include <complex.h>
 #include <criterion/criterion.h>
@@ -243,7 +243,7 @@ static double draw_point(gsl_rng *rng, size_t which)
 Test(series, agree_with_cauchys_formula)
 {
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    int rounds = 24 / test_thinning();
+    int rounds = test_cases(24);
     for (int i = 0; i < rounds; i++)
         for (size_t which = 0; which < sizeof cauchy_cases / sizeof *cauchy_cases; which++) {
             double point = draw_point(rng, which);

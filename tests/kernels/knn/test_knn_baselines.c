@@ -1,7 +1,7 @@
 /* The selections that k-NN is compared with are clean programs on every shipped chip. */
 #include "kernels/knn/knn.h"
+#include "tests/support/cases.h"
 #include "tests/support/expect_clean.h"
-#include "tests/support/machine.h"
 
 #include <criterion/criterion.h>
 
@@ -17,7 +17,7 @@ static void try_selections(gsl_rng *rng, const struct hardware *hw)
     if (knn_machine_find(hw, DTYPE_F16, &machine, &error) != STATUS_OK)
         return;
     int ub = hardware_buffer(hw, "ub", 2);
-    for (int t = 0; t < TRIES / test_thinning(); t++) {
+    for (int t = 0; t < test_cases(TRIES); t++) {
         struct knn_tile tile = {.rows = log_uniform(rng, 100),
                                 .columns = log_uniform(rng, 1000),
                                 .k = log_uniform(rng, 40),
@@ -43,5 +43,5 @@ static void try_selections(gsl_rng *rng, const struct hardware *hw)
 Test(knn_baselines, are_clean)
 {
     each_chip(try_selections);
-    cr_expect_gt(programs, 50 / test_thinning(), "%d", programs);
+    cr_expect_gt(programs, test_cases(50), "%d", programs);
 }

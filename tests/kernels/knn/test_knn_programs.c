@@ -6,6 +6,7 @@
 #include "core/work.h"
 #include "costmodel/simulate.h"
 #include "kernels/knn/knn.h"
+#include "tests/support/cases.h"
 #include "tests/support/machine.h"
 
 #include <criterion/criterion.h>
@@ -206,7 +207,7 @@ static void expect_round_trip(void)
 
 Test(knn_programs, selections_are_safe_and_read_back)
 {
-    for (int i = 0; i < 240 / test_thinning(); i++) {
+    for (int i = 0; i < test_cases(240); i++) {
         struct knn_tile tile = draw_tile(i % 8 ? 700 : 6000);
         selection(&tile, pick(0, tile.k), pick(0, 1));
         expect_safe(&tile, knn_selection_ub_bytes(&f.machine, &tile));
@@ -217,7 +218,7 @@ Test(knn_programs, selections_are_safe_and_read_back)
 
 Test(knn_programs, baselines_are_safe_and_read_back)
 {
-    for (int i = 0; i < 120 / test_thinning(); i++) {
+    for (int i = 0; i < test_cases(120); i++) {
         struct knn_tile tile = draw_tile(i % 8 ? 700 : 6000);
         bitonic(&tile);
         expect_safe(&tile, knn_bitonic_ub_bytes(&f.machine, &tile));
@@ -236,7 +237,7 @@ Test(knn_programs, other_chips)
     for (size_t c = 0; c < sizeof chips / sizeof *chips; c++) {
         hardware_clear(&f.hw);
         find_machine(chips[c]);
-        for (int i = 0; i < 24 / test_thinning() + 1; i++) {
+        for (int i = 0; i < test_cases(24); i++) {
             struct knn_tile tile = draw_tile(700);
             selection(&tile, pick(0, tile.k), true);
             expect_safe(&tile, knn_selection_ub_bytes(&f.machine, &tile));
@@ -407,7 +408,7 @@ static struct tally expected_selection(const struct knn_tile *tile, int64_t step
 
 Test(knn_programs, selections_do_what_algorithm_4_asks_for)
 {
-    for (int i = 0; i < 1500 / test_thinning(); i++) {
+    for (int i = 0; i < test_cases(1500); i++) {
         struct knn_tile tile = draw_tile(i % 4 ? 1000 : 20000);
         int64_t steps = pick(0, tile.k);
         bool failing = pick(0, 1);
@@ -446,7 +447,7 @@ static int64_t chunks_of_program(void)
 
 Test(knn_programs, bitonic_selections_do_their_stages)
 {
-    for (int i = 0; i < 600 / test_thinning(); i++) {
+    for (int i = 0; i < test_cases(600); i++) {
         struct knn_tile tile = draw_tile(i % 4 ? 1000 : 20000);
         bitonic(&tile);
         struct tally expected = expected_bitonic(&tile, chunks_of_program());
@@ -458,7 +459,7 @@ Test(knn_programs, bitonic_selections_do_their_stages)
 Test(knn_programs, bitonic_selections_take_as_few_chunks_as_fit)
 {
     int64_t capacity = f.hw.buffers[f.machine.ub].capacity_bytes, multiple = 0;
-    for (int i = 0; i < 300 / test_thinning(); i++) {
+    for (int i = 0; i < test_cases(300); i++) {
         struct knn_tile tile = draw_tile(6000);
         tile.compare = KNN_COMPARE_HARDWARE;
         bitonic(&tile);
@@ -474,7 +475,7 @@ Test(knn_programs, bitonic_selections_take_as_few_chunks_as_fit)
                   chunks == up(tile.columns, keep));
         multiple += chunks > 1;
     }
-    cr_assert_gt(multiple, 300 / test_thinning() / 10);
+    cr_assert_gt(multiple, test_cases(300) / 10);
 }
 
 static struct tally expected_heap(const struct knn_tile *tile, int64_t rebuilds)
@@ -524,7 +525,7 @@ static void expect_heap(const struct knn_tile *tile, int64_t rebuilds)
 
 Test(knn_programs, heaps_check_every_column_and_rebuild_some)
 {
-    for (int i = 0; i < 600 / test_thinning(); i++) {
+    for (int i = 0; i < test_cases(600); i++) {
         struct knn_tile tile = draw_tile(1000);
         int64_t rebuilds = pick(0, 2) ? pick(0, tile.columns) : pick(0, 1) * tile.columns;
         heap(&tile, rebuilds);
@@ -544,7 +545,7 @@ static int64_t selection_time(const struct knn_tile *tile, int64_t steps, bool f
  * exactly, and so does each step, for both banks cost the same. */
 Test(knn_programs, time_is_linear_in_steps)
 {
-    for (int i = 0; i < 60 / test_thinning(); i++) {
+    for (int i = 0; i < test_cases(60); i++) {
         struct knn_tile tile = draw_tile(1500);
         bool failing = pick(0, 1);
         tile.loop = KNN_LOOP_EARLY;
@@ -578,7 +579,7 @@ static void expect_monotone(const struct knn_tile *small, const struct knn_tile 
 
 Test(knn_programs, more_columns_rows_or_neighbours_take_longer)
 {
-    for (int i = 0; i < 90 / test_thinning(); i++) {
+    for (int i = 0; i < test_cases(90); i++) {
         struct knn_tile small = draw_tile(700), large;
         for (int axis = 0; axis < 3; axis++) {
             large = small;
@@ -592,7 +593,7 @@ Test(knn_programs, more_columns_rows_or_neighbours_take_longer)
 Test(knn_programs, a_full_loop_only_adds_row_tests)
 {
     int64_t branch = f.hw.prices[f.hw.operations[f.machine.branch].price].rate.fs;
-    for (int i = 0; i < 60 / test_thinning(); i++) {
+    for (int i = 0; i < test_cases(60); i++) {
         struct knn_tile tile = draw_tile(500), full;
         int64_t steps = pick(0, tile.k);
         tile.loop = KNN_LOOP_EARLY;

@@ -7,6 +7,7 @@
 #include "kernels/knn/knn_space.h"
 #include "kernels/knn/selb.h"
 #include "search/strategy.h"
+#include "tests/support/cases.h"
 #include "tests/support/machine.h"
 
 #include <criterion/criterion.h>
@@ -621,7 +622,7 @@ static void expect_optimum(unsigned long seed, int64_t pruned[2])
 static void expect_optima(unsigned long first, int count)
 {
     int64_t pruned[2] = {0};
-    for (int i = 0; i < count / test_thinning(); i++)
+    for (int i = 0; i < test_cases(count); i++)
         expect_optimum(first + (unsigned long)i, pruned);
     if (test_thinning() == 1)
         cr_assert(pruned[0] > 0 && pruned[1] > 0);
@@ -1078,7 +1079,7 @@ Test(knn_search, points_of_the_space)
         close_brute(&b);
         close_question(&q);
     }
-    cr_assert_gt(legal, 100 / test_thinning());
+    cr_assert_gt(legal, test_cases(100));
 }
 
 /* ---- programs ---------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 /* SelB-k-NN on the CPU: the selection against a stable sort, Alg. 5 and 6 against what they are
  * documented to do, and the work it saves against the counts that theory expects. */
 #include "kernels/knn/host/knn_selb_host.h"
-#include "tests/support/machine.h"
+#include "tests/support/cases.h"
 
 #include <criterion/criterion.h>
 #include <gsl/gsl_fit.h>
@@ -51,7 +51,7 @@ static int by_value_then_index(const void *left, const void *right)
     return a->index < b->index ? -1 : 1;
 }
 
-static void expect_sorted(const float *row, int64_t columns, int64_t k, const int64_t *indices)
+static void sort_row(const float *row, int64_t columns, int64_t k, int64_t *indices)
 {
     struct item *items = calloc((size_t)columns, sizeof *items);
     cr_assert(items);
@@ -59,11 +59,18 @@ static void expect_sorted(const float *row, int64_t columns, int64_t k, const in
         items[i] = (struct item){row[i], i};
     qsort(items, (size_t)columns, sizeof *items, by_value_then_index);
     for (int64_t i = 0; i < k; i++)
-        cr_assert_eq(indices[i], items[i].index, "result %d of %d: %d (%g), expected %d (%g)",
-                     (int)i, (int)k, (int)indices[i],
-                     indices[i] < 0 || indices[i] >= columns ? NAN : (double)row[indices[i]],
-                     (int)items[i].index, (double)items[i].value);
+        indices[i] = items[i].index;
     free(items);
+}
+
+static void expect_indices(const float *row, int64_t columns, int64_t k, const int64_t *indices,
+                           const int64_t *expected)
+{
+    for (int64_t i = 0; i < k; i++)
+        cr_assert_eq(indices[i], expected[i], "result %d of %d: %d (%g), expected %d (%g)", (int)i,
+                     (int)k, (int)indices[i],
+                     indices[i] < 0 || indices[i] >= columns ? NAN : (double)row[indices[i]],
+                     (int)expected[i], (double)row[expected[i]]);
 }
 
 /* Kinds of data, all FP16 values. */
@@ -135,6 +142,7 @@ struct drawing {
     struct knn_select_options options;
     half halves[MOST_VALUES];
     float floats[MOST_VALUES];
+    int64_t expected[MOST_VALUES]; /* indices of the k smallest of each row */
 };
 
 static void draw_problem(struct drawing *d, gsl_rng *rng, int kind)
@@ -154,10 +162,17 @@ static void draw_problem(struct drawing *d, gsl_rng *rng, int kind)
     }
 }
 
+static void sort_rows(struct drawing *d)
+{
+    for (int64_t row = 0; row < d->rows; row++)
+        sort_row(d->floats + row * d->columns, d->columns, d->k, d->expected + row * d->k);
+}
+
 static void expect_rows(const struct drawing *d, const int64_t *indices)
 {
     for (int64_t row = 0; row < d->rows; row++)
-        expect_sorted(d->floats + row * d->columns, d->columns, d->k, indices + row * d->k);
+        expect_indices(d->floats + row * d->columns, d->columns, d->k, indices + row * d->k,
+                       d->expected + row * d->k);
 }
 
 static void run_f16(const struct drawing *d, const struct knn_select_options *options,
@@ -211,8 +226,9 @@ Test(knn_select, selects_what_a_stable_sort_does)
 {
     static struct drawing d;
     gsl_rng *rng = seeded(1);
-    for (int i = 0; i < 1800 / test_thinning(); i++) {
+    for (int i = 0; i < test_cases(900); i++) {
         draw_problem(&d, rng, i % KINDS);
+        sort_rows(&d);
         expect_all_ways(&d);
     }
     gsl_rng_free(rng);
@@ -223,7 +239,7 @@ Test(knn_select, selects_any_floats)
 {
     static struct drawing d;
     gsl_rng *rng = seeded(2);
-    for (int i = 0; i < 1500 / test_thinning(); i++) {
+    for (int i = 0; i < test_cases(900); i++) {
         draw_problem(&d, rng, 0);
         for (int64_t j = 0; j < d.rows * d.columns; j++) {
             uint32_t near = 0x80000000U * (uint32_t)draw(rng, 0, 1) + (uint32_t)draw(rng, 0, 2);
@@ -232,6 +248,7 @@ Test(knn_select, selects_any_floats)
                                          : near + 0x7f7fffff;
             memcpy(&d.floats[j], &bits, sizeof bits);
         }
+        sort_rows(&d);
         run_f32(&d, NULL);
     }
     gsl_rng_free(rng);
@@ -322,10 +339,10 @@ static void expect_masks(half a, half b)
 
 Test(knn_select, half_bits_masks_are_as_documented_for_pairs_that_matter)
 {
-    enum { COUNT = AWKWARD + 2000 };
+    enum { COUNT = AWKWARD + 500 };
     static half values[COUNT];
     gsl_rng *rng = seeded(3);
-    int count = AWKWARD + 2000 / test_thinning();
+    int count = AWKWARD + test_cases(500);
     memcpy(values, awkward, sizeof awkward);
     for (int i = AWKWARD; i < count; i++)
         values[i] = (half)draw(rng, 0, 0xffff);
@@ -338,7 +355,7 @@ Test(knn_select, half_bits_masks_are_as_documented_for_pairs_that_matter)
 Test(knn_select, half_bits_masks_are_as_documented_for_every_half)
 {
     for (int i = 0; i < AWKWARD; i++)
-        for (uint32_t bits = 0; bits <= 0xffff; bits += (uint32_t)test_thinning()) {
+        for (uint32_t bits = 0; bits <= 0xffff; bits += 7 * (uint32_t)test_thinning()) {
             expect_masks(awkward[i], (half)bits);
             expect_masks((half)bits, awkward[i]);
         }
@@ -381,7 +398,7 @@ Test(knn_select, half_bits_index_is_the_largest_equal_one)
 {
     static half values[KNN_MAX_INDEX_COLUMNS];
     gsl_rng *rng = seeded(4);
-    for (int i = 0; i < 4000 / test_thinning(); i++) {
+    for (int i = 0; i < test_cases(4000); i++) {
         int64_t n = draw(rng, 0, 60);
         for (int64_t j = 0; j < n; j++)
             values[j] = awkward[draw(rng, 0, AWKWARD - 1)];
@@ -491,38 +508,40 @@ static double update_variance(int64_t k, int t)
     return (double)k * share * (1 - share) * (all - (double)k) / (all - 1);
 }
 
-Test(knn_select, updates_of_a_row_are_k_over_t)
+/* Updates of a row are k over t. */
+static void expect_updates(const struct work *work, int64_t k, int64_t groups)
 {
-    int64_t groups = 300 / test_thinning();
-    for (size_t i = 0; i < sizeof work_k / sizeof *work_k; i++) {
-        struct work work;
-        int64_t k = work_k[i];
-        measure(&work, k, groups);
-        cr_assert_float_eq(work.updates[0], (double)k, 1e-9);
-        cr_assert_geq(r_squared(&work, k), 0.97, "k = %d: R² %g", (int)k, r_squared(&work, k));
-        cr_assert_float_eq(fitted_slope(&work), (double)k, 0.02 * (double)k);
-        for (int t = 1; t < TILES; t++) {
-            double error = sqrt(update_variance(k, t) / (double)(groups * GROUP));
-            cr_assert_float_eq(work.updates[t], (double)k / (t + 1), 4 * error,
-                               "k = %d, tile %d: %g updates", (int)k, t + 1, work.updates[t]);
-        }
+    cr_assert_float_eq(work->updates[0], (double)k, 1e-9);
+    cr_assert_geq(r_squared(work, k), 0.97, "k = %d: R² %g", (int)k, r_squared(work, k));
+    cr_assert_float_eq(fitted_slope(work), (double)k, 0.02 * (double)k);
+    for (int t = 1; t < TILES; t++) {
+        double error = sqrt(update_variance(k, t) / (double)(groups * GROUP));
+        cr_assert_float_eq(work->updates[t], (double)k / (t + 1), 4 * error,
+                           "k = %d, tile %d: %g updates", (int)k, t + 1, work->updates[t]);
     }
 }
 
-Test(knn_select, steps_of_a_tile_are_the_expected_maximum)
+/* Steps of a tile are the expected maximum. */
+static void expect_steps(const struct work *work, int64_t k, int64_t groups)
 {
-    int64_t groups = 300 / test_thinning();
+    for (int t = 0; t < TILES; t++) {
+        double variance = work->steps_square[t] - work->steps[t] * work->steps[t];
+        double error = sqrt(fmax(variance, 1e-12) / (double)groups);
+        double expected = expected_steps(k, t);
+        cr_assert_float_eq(work->steps[t], expected, 4 * error + 1e-6,
+                           "k = %d, tile %d: %g steps, expected %g", (int)k, t + 1, work->steps[t],
+                           expected);
+    }
+}
+
+Test(knn_select, updates_and_steps_are_those_that_theory_expects)
+{
+    int64_t groups = 4 * test_cases(60);
     for (size_t i = 0; i < sizeof work_k / sizeof *work_k; i++) {
         struct work work;
         measure(&work, work_k[i], groups);
-        for (int t = 0; t < TILES; t++) {
-            double variance = work.steps_square[t] - work.steps[t] * work.steps[t];
-            double error = sqrt(fmax(variance, 1e-12) / (double)groups);
-            double expected = expected_steps(work_k[i], t);
-            cr_assert_float_eq(work.steps[t], expected, 4 * error + 1e-6,
-                               "k = %d, tile %d: %g steps, expected %g", (int)work_k[i], t + 1,
-                               work.steps[t], expected);
-        }
+        expect_updates(&work, work_k[i], groups);
+        expect_steps(&work, work_k[i], groups);
     }
 }
 
@@ -592,7 +611,7 @@ static void plain_distances(const struct points *p, int64_t i, bool f16, float *
 
 static void expect_nearest(const struct points *p, bool f16, const struct knn_options *options)
 {
-    int64_t indices[20 * 12], k = p->problem.k;
+    int64_t indices[20 * 12], expected[12], k = p->problem.k;
     struct knn_select_count count;
     struct error error;
     float row[90];
@@ -604,7 +623,8 @@ static void expect_nearest(const struct points *p, bool f16, const struct knn_op
     cr_assert(count.tiles > 0 && count.steps >= count.tiles);
     for (int64_t i = 0; i < p->problem.tests; i++) {
         plain_distances(p, i, f16, row);
-        expect_sorted(row, p->problem.trainings, k, indices + i * k);
+        sort_row(row, p->problem.trainings, k, expected);
+        expect_indices(row, p->problem.trainings, k, indices + i * k, expected);
     }
 }
 
@@ -612,7 +632,7 @@ Test(knn_select, finds_the_nearest_points_with_any_tiles)
 {
     static struct points p;
     gsl_rng *rng = seeded(5);
-    for (int i = 0; i < 600 / test_thinning(); i++) {
+    for (int i = 0; i < test_cases(300); i++) {
         draw_points(&p, rng);
         struct knn_options options = {.tile_tests = draw(rng, 1, 24),
                                       .tile_trainings = draw(rng, 1, 99)};

@@ -8,6 +8,7 @@
 #include "core/half.h"
 #include "costmodel/simulate.h"
 #include "kernels/knn/knn.h"
+#include "tests/support/cases.h"
 #include "tests/support/machine.h"
 
 #include <criterion/criterion.h>
@@ -315,17 +316,17 @@ Test(knn_values, the_k_smallest_come_out)
     gsl_rng_set(rng, 16);
     machine_load(&hw, "");
     cr_assert_eq(knn_machine_find(&hw, DTYPE_F16, &chip, &error), STATUS_OK);
-    for (int i = 0; i < 160 / test_thinning(); i++) {
+    for (int i = 0; i < test_cases(120); i++) {
         /* now and then three levels of reductions */
-        bool wide = i % 20 == 19;
+        bool wide = i % 40 == 39;
         struct knn_tile tile = {.rows = 1 + (int64_t)gsl_rng_uniform_int(rng, wide ? 3 : 40),
                                 .columns =
-                                    1 + (int64_t)gsl_rng_uniform_int(rng, i % 4 ? 300 : 3000),
+                                    1 + (int64_t)gsl_rng_uniform_int(rng, i % 4 ? 200 : 1000),
                                 .k = 1 + (int64_t)gsl_rng_uniform_int(rng, wide ? 4 : 40),
                                 .type = DTYPE_F16,
                                 .loop = (enum knn_loop)(i & 1),
                                 .compare = (enum knn_compare)(i >> 1 & 1),
-                                .index = (enum knn_index)(i / 20 & 1)};
+                                .index = (enum knn_index)(i / 40 & 1)};
         tile.columns += wide ? 16384 : 0;
         select_and_compare(&chip, &tile, rng);
     }
@@ -510,7 +511,7 @@ Test(knn_values, bitonic_stages_leave_the_k_smallest)
         struct error error;
         machine_load(&hw, chips[c]);
         cr_assert_eq(knn_machine_find(&hw, DTYPE_F16, &chip, &error), STATUS_OK);
-        for (int i = 0; i < 80 / test_thinning(); i++) {
+        for (int i = 0; i < test_cases(30); i++) {
             struct knn_tile tile = {.rows = 1 + (int64_t)gsl_rng_uniform_int(rng, 24),
                                     .columns = 1 + (int64_t)gsl_rng_uniform_int(rng, 600),
                                     .k = 1 + (int64_t)gsl_rng_uniform_int(rng, 33),

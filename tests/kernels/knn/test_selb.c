@@ -2,7 +2,7 @@
  * of a row's updates and the steps of a loop against enumeration, exact quotients and a simulation;
  * the inequalities against the costs themselves, in exact arithmetic. */
 #include "kernels/knn/selb.h"
-#include "tests/support/machine.h"
+#include "tests/support/cases.h"
 
 #include <criterion/criterion.h>
 #include <gsl/gsl_rng.h>
@@ -47,7 +47,7 @@ Test(selb, harmonic_number_is_the_plain_sum)
 {
     long double sum = 0;
     cr_assert_eq(harmonic_number(0), 0);
-    for (int64_t n = 1; n <= 3000000 / test_thinning(); n++) {
+    for (int64_t n = 1; n <= test_cases(1000000); n++) {
         sum += 1.0L / (long double)n;
         if (n < 2000 || n % 997 == 0)
             expect_near(harmonic_number(n), (double)sum, 1e-15, "harmonic number");
@@ -211,7 +211,7 @@ Test(selb, steps_of_simulated_rows)
                                    {16, 16, 32, 2},
                                    {8, 3, 16, 7},
                                    {20, 16, 16, 2}};
-    int trials = 4000 / test_thinning();
+    int trials = test_cases(2000);
     double values[256];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const int *c = cases[i];
@@ -238,7 +238,7 @@ Test(selb, steps_of_simulated_rows)
 /* eq. 3.8, whatever the sizes, once k values have been seen. */
 Test(selb, mean_of_a_row_is_k_over_t)
 {
-    for (int i = 0; i < 20000 / test_thinning(); i++) {
+    for (int i = 0; i < test_cases(20000); i++) {
         int64_t columns = 16 * pick(1, 300), k = pick(1, 300), t = pick(1, 400);
         if (k <= t * columns)
             expect_near(selb_steps(k, 1, columns, (double)t), (double)k / (double)t, 1e-12,
@@ -248,7 +248,7 @@ Test(selb, mean_of_a_row_is_k_over_t)
 
 Test(selb, more_rows_take_more_steps_and_later_tiles_fewer)
 {
-    for (int i = 0; i < 5000 / test_thinning(); i++) {
+    for (int i = 0; i < test_cases(5000); i++) {
         int64_t columns = pick(1, 10) * pick(1, 100), k = pick(1, 300), rows = pick(1, 200);
         int64_t t = pick(1, 50) * pick(1, 50);
         double steps = selb_steps(k, rows, columns, (double)t), slack = 1e-11 * steps;
@@ -381,7 +381,7 @@ static double cost_without_steps(const struct selb_pair *pair)
 
 Test(selb, what_selb_prunes_is_slower)
 {
-    int64_t pruned = 0, pairs = 300000 / test_thinning();
+    int64_t pruned = 0, pairs = test_cases(100000);
     for (int64_t i = 0; i < pairs; i++) {
         struct selb_pair pair = draw_pair();
         bool prunes = selb_prunes(&pair);
@@ -397,7 +397,7 @@ Test(selb, what_selb_prunes_is_slower)
 
 Test(selb, what_the_harmonic_inequality_prunes_is_no_faster)
 {
-    int64_t pruned = 0, ties = 0, pairs = 300000 / test_thinning();
+    int64_t pruned = 0, ties = 0, pairs = test_cases(100000);
     for (int64_t i = 0; i < pairs; i++) {
         struct selb_pair pair = draw_pair();
         bool prunes = harmonic_prunes(&pair);
@@ -435,7 +435,7 @@ Test(selb, exact_ties_are_not_pruned)
 /* Far more distance tiles than the exact arithmetic holds. */
 Test(selb, many_tiles)
 {
-    int64_t pruned = 0, pairs = 100000 / test_thinning();
+    int64_t pruned = 0, pairs = test_cases(100000);
     for (int64_t i = 0; i < pairs; i++) {
         struct selb_pair pair = draw_pair();
         pair.tiles = pick(1, 1000) * pick(1, 100000);
@@ -463,7 +463,7 @@ Test(selb, many_tiles)
 /* With the expected largest number of updates, which n2 changes too. */
 Test(selb, what_is_pruned_is_slower_with_expected_steps)
 {
-    int64_t pruned = 0, pairs = 20000 / test_thinning();
+    int64_t pruned = 0, pairs = test_cases(20000);
     for (int64_t i = 0; i < pairs; i++) {
         struct selb_pair pair = draw_pair();
         int64_t rows = 16 * pick(1, 4), small_columns = 16 * pick(1, 4);

@@ -6,6 +6,7 @@
 #include "search/nearest.h"
 #include "search/prefix.h"
 #include "search/tiling_simulator.h"
+#include "tests/support/cases.h"
 #include "tests/support/machine.h"
 #include "tests/support/random_cann.h"
 
@@ -34,7 +35,7 @@ static void for_random_tilings(unsigned long first, int count, void (*test)(stru
         gsl_rng_set(f.rng, seed);
         random_cann_hardware(f.rng, &f.hw);
         cr_assert_eq(tiling_simulator_open(&f.simulator, &error), STATUS_OK);
-        for (int i = 0; i < count / test_thinning() + 1; i++) {
+        for (int i = 0; i < test_cases(count); i++) {
             random_cann_space(f.rng, &f.hw, i % 2 ? 400 : 150, &f.problem, &f.space);
             cr_assert_eq(bounder_open(&f.bounder, &f.space, &error), STATUS_OK);
             for (int j = 0; j < 3; j++)
@@ -268,12 +269,12 @@ static void scan_spaces(unsigned long first, int count, int64_t most)
 
 Test(cann_bounds, prefixes_of_small_spaces)
 {
-    scan_spaces(5000, 100 / test_thinning(), 70);
+    scan_spaces(5000, test_cases(100), 70);
 }
 
 Test(cann_bounds, prefixes_of_larger_spaces)
 {
-    scan_spaces(6000, 80 / test_thinning(), 120);
+    scan_spaces(6000, test_cases(80), 120);
 }
 
 /* Misses have a bus as wide as that of hits and stores, which one transfer fills: what misses
@@ -401,7 +402,7 @@ Test(cann_bounds, exhaustive_agrees)
 {
     int64_t pruned = 0, count;
     int tested = 0;
-    for (unsigned long seed = 7000; tested < 25 / test_thinning(); seed++) {
+    for (unsigned long seed = 7000; tested < test_cases(25); seed++) {
         struct fixture f = {.rng = gsl_rng_alloc(gsl_rng_mt19937)};
         gsl_rng_set(f.rng, seed);
         random_cann_hardware(f.rng, &f.hw);
@@ -421,7 +422,7 @@ Test(cann_bounds, exhaustive_agrees)
 Test(cann_bounds, nearest_changes_as_little_as_possible)
 {
     struct error error;
-    for (unsigned long seed = 8000; seed < 8000 + (unsigned long)(20 / test_thinning()); seed++) {
+    for (unsigned long seed = 8000; seed < 8000 + (unsigned long)test_cases(20); seed++) {
         struct fixture f = {.rng = gsl_rng_alloc(gsl_rng_mt19937)};
         struct tiling nearest, twice;
         bool found;

@@ -2,7 +2,7 @@
  * legality and the times of random tilings. */
 #include "kernels/matmul/matmul_cann_nesting.h"
 #include "search/tiling_simulator.h"
-#include "tests/support/machine.h"
+#include "tests/support/cases.h"
 #include "tests/support/random_cann.h"
 
 #include <criterion/criterion.h>
@@ -83,7 +83,7 @@ static int64_t compare_pairs(unsigned long first, int most_apart, void (*compare
         gsl_rng_set(p.rng, seed);
         random_cann_hardware(p.rng, &p.hw);
         cr_assert_eq(tiling_simulator_open(&p.simulator, &error), STATUS_OK);
-        for (int i = 0; i < 40 / test_thinning() + 1; i++) {
+        for (int i = 0; i < test_cases(40); i++) {
             random_cann_space(p.rng, &p.hw, 400, &p.problem[0], &p.space[0]);
             p.size = (int)gsl_rng_uniform_int(p.rng, 3);
             p.problem[1] = p.problem[0];
@@ -106,10 +106,10 @@ static int64_t compare_pairs(unsigned long first, int most_apart, void (*compare
 
 Test(cann_same, sizes_of_one_class_have_the_same_times)
 {
-    cr_assert_gt(compare_pairs(1, 15, compare_classes), 200 / test_thinning());
+    cr_assert_gt(compare_pairs(1, 15, compare_classes), test_cases(200));
 }
 
 Test(cann_same, prefixes_that_mean_the_same_have_the_same_times)
 {
-    cr_assert_gt(compare_pairs(1000, 60, compare_prefixes), 100 / test_thinning());
+    cr_assert_gt(compare_pairs(1000, 60, compare_prefixes), test_cases(100));
 }

@@ -6,6 +6,7 @@
 #include "costmodel/bound.h"
 #include "costmodel/simulate.h"
 #include "kernels/matmul/matmul.h"
+#include "tests/support/cases.h"
 #include "tests/support/machine.h"
 
 #include <criterion/criterion.h>
@@ -92,15 +93,17 @@ static void generate(struct fixture *f)
                  "%s", error.text);
 }
 
-/* Runs `test` on random tilings of random shapes on all machines. */
+enum { TILINGS = 3 }; /* of each space: opening one takes longer than most tests of a tiling */
+
+/* Runs `test` on random tilings of `count` random shapes on each machine, twice. */
 static void for_random_tilings(unsigned long first_seed, int count, void (*test)(struct fixture *f))
 {
     for (unsigned long seed = first_seed; seed < first_seed + 12; seed++) {
         struct fixture f;
         open_fixture(&f, seed);
-        for (int i = 0; i < count / test_thinning() + 1; i++) {
+        for (int i = 0; i < test_cases(count); i++) {
             open_space(&f);
-            if (draw_tiling(&f)) {
+            for (int t = 0; t < TILINGS && draw_tiling(&f); t++) {
                 generate(&f);
                 test(&f);
             }
@@ -133,7 +136,7 @@ static void expect_safe(struct fixture *f)
 
 Test(matmul, every_program_passes_check)
 {
-    for_random_tilings(100, 60, expect_safe);
+    for_random_tilings(100, 10, expect_safe);
 }
 
 static void expect_same_time(struct fixture *f)
@@ -157,7 +160,7 @@ static void expect_same_time(struct fixture *f)
 
 Test(matmul, printed_program_takes_the_same_time_folded_or_not)
 {
-    for_random_tilings(200, 60, expect_same_time);
+    for_random_tilings(200, 8, expect_same_time);
 }
 
 static void expect_bound(struct fixture *f)
@@ -174,7 +177,7 @@ static void expect_bound(struct fixture *f)
 
 Test(matmul, bound_and_roofline_are_below_the_time)
 {
-    for_random_tilings(300, 150, expect_bound);
+    for_random_tilings(300, 20, expect_bound);
 }
 
 static void expect_totals(struct fixture *f)
@@ -198,7 +201,7 @@ static void expect_totals(struct fixture *f)
 
 Test(matmul, summary_counts_what_the_program_does)
 {
-    for_random_tilings(400, 100, expect_totals);
+    for_random_tilings(400, 14, expect_totals);
 }
 
 /* ---- what the program computes ---------------------------------------------------------------
@@ -371,7 +374,7 @@ static void expect_product(struct fixture *f)
 
 Test(matmul, every_program_multiplies_the_right_tiles)
 {
-    for_random_tilings(500, 80, expect_product);
+    for_random_tilings(500, 14, expect_product);
 }
 
 /* ---- the space ------------------------------------------------------------------------------- */
@@ -392,7 +395,7 @@ Test(matmul, space_has_each_distinct_slice_once)
 {
     struct fixture f;
     open_fixture(&f, 0);
-    for (int i = 0; i < 500; i++) {
+    for (int i = 0; i < test_cases(100); i++) {
         int cores = open_space(&f);
         int64_t expected = 0;
         const struct space *s = &f.space;
@@ -432,7 +435,7 @@ Test(matmul, impossible_stays_impossible)
 {
     struct fixture f;
     open_fixture(&f, 2);
-    for (int n = 0; n < 40; n++) {
+    for (int n = 0; n < test_cases(40); n++) {
         open_space(&f);
         for (int i = 0; i < 200; i++) {
             struct tiling tiling;

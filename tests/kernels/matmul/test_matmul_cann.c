@@ -7,6 +7,7 @@
 #include "costmodel/simulate.h"
 #include "kernels/matmul/matmul_cann_internal.h"
 #include "kernels/registry.h"
+#include "tests/support/cases.h"
 #include "tests/support/machine.h"
 #include "tests/support/random_cann.h"
 
@@ -77,7 +78,7 @@ static int for_random_tilings(unsigned long first_seed, int count, void (*test)(
     for (unsigned long seed = first_seed; seed < first_seed + 30; seed++) {
         struct fixture f;
         open_fixture(&f, seed);
-        for (int i = 0; i < count / test_thinning() + 1; i++) {
+        for (int i = 0; i < test_cases(count); i++) {
             open_space(&f);
             if (random_cann_tiling(f.rng, &f.space, &f.tiling)) {
                 generate(&f);
@@ -882,7 +883,7 @@ static void expect_first_touches(struct fixture *f)
 Test(matmul_cann, what_is_touched_first_misses_once)
 {
     for_random_tilings(400, 60, expect_first_touches);
-    cr_assert_gt(first_touches, 10 / test_thinning());
+    cr_assert_gt(first_touches, test_cases(10));
 }
 
 /* ---- the space ------------------------------------------------------------------------------ */
@@ -1082,7 +1083,7 @@ Test(matmul_cann, legality_is_the_documented_rules)
         open_fixture(&f, seed);
         for (int s = 0; s < 20; s++) {
             open_space(&f);
-            for (int i = 0; i < 3000 / test_thinning(); i++) {
+            for (int i = 0; i < test_cases(3000); i++) {
                 if (i % 2)
                     random_cann_values(f.rng, &f.space, &f.tiling);
                 else
@@ -1095,7 +1096,7 @@ Test(matmul_cann, legality_is_the_documented_rules)
         }
         close_fixture(&f);
     }
-    cr_assert_gt(legal, 1000 / test_thinning(), "%lld", (long long)legal);
+    cr_assert_gt(legal, test_cases(1000), "%lld", (long long)legal);
 }
 
 /* Shapes that libraries meet have spaces whose points can be numbered. */

@@ -4,6 +4,7 @@
 #include "kernels/matmul/host/sgemm.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/matmul/matmul_cann.h"
+#include "tests/support/cases.h"
 #include "tests/support/guarded.h"
 #include "tests/support/machine.h"
 #include "validate/loops.h"
@@ -154,7 +155,7 @@ Test(sgemm, sweeps_compute_every_edge)
 Test(sgemm, any_values_compute_the_product)
 {
     gsl_rng *rng = new_rng(2);
-    for (int i = 0; i < 3000 / test_thinning(); i++) {
+    for (int i = 0; i < test_cases(3000); i++) {
         int64_t m = pick(rng, i % 3 ? 40 : 150), k = pick(rng, i % 5 ? 60 : 300);
         int64_t n = i % 4 ? pick(rng, i % 3 ? 70 : 300) : 16 * pick(rng, 20);
         struct product p;
@@ -391,7 +392,7 @@ static void expect_space_runs(gsl_rng *rng, int64_t m, int64_t k, int64_t n)
 Test(sgemm, tilings_of_the_space_compute_the_product)
 {
     gsl_rng *rng = new_rng(5);
-    for (int i = 0; i < 120 / test_thinning(); i++)
+    for (int i = 0; i < test_cases(120); i++)
         expect_space_runs(rng, pick(rng, 300), pick(rng, 400),
                           i % 3 ? pick(rng, i % 2 ? 20 : 400) : 16 * pick(rng, 20));
     gsl_rng_free(rng);

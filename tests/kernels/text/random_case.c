@@ -1,5 +1,6 @@
 /* See random_case.h. */
 #include "tests/kernels/text/random_case.h"
+#include "tests/support/cases.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 unsigned long random_cases(unsigned long usual)
 {
     const char *text = getenv("AUTOTUNE_RANDOM_KERNELS");
-    return text ? strtoul(text, NULL, 10) : usual;
+    return text ? strtoul(text, NULL, 10) : (unsigned long)test_cases((int)usual);
 }
 
 static bool fill(struct random_case *random, gsl_rng *rng, const struct hardware *hw,

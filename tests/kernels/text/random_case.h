@@ -27,7 +27,8 @@ void random_case_close(struct random_case *random);
 /* Gives the chip what FIXP has: ReLU, and factors of columns where types are converted. */
 void random_case_chip(struct hardware *hw);
 
-/* How many cases a test looks at: the number in AUTOTUNE_RANDOM_KERNELS, or `usual`. */
+/* How many cases a test looks at: the number in AUTOTUNE_RANDOM_KERNELS, or of `usual` as many as
+ * test_cases() says. */
 unsigned long random_cases(unsigned long usual);
 
 /* The first seed of those: the number in AUTOTUNE_RANDOM_FIRST, or 1. */

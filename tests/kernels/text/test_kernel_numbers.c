@@ -4,6 +4,7 @@
 #include "core/element.h"
 #include "kernels/text/space/kernel_space.h"
 #include "tests/kernels/text/references.h"
+#include "tests/support/cases.h"
 #include "tests/support/library.h"
 #include "tests/support/machine.h"
 
@@ -142,7 +143,7 @@ static void check_chip(const struct reference *row, const char *chip, enum dtype
     struct error error;
     char path[512];
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus);
-    int checked = 0, wanted = TILINGS / test_thinning() + 1;
+    int checked = 0, wanted = test_cases(TILINGS);
     snprintf(path, sizeof path, "%s/%s.kernel", LIBRARY, row->name);
     machine_load_named(&hw, chip, "");
     cr_assert_eq(kernel_text_read(path, &kernel, &error), STATUS_OK, "%s", error.text);

@@ -159,7 +159,7 @@ Test(kernel_picture, is_the_program)
 
 Test(kernel_picture, is_the_program_of_random_kernels)
 {
-    unsigned long cases = random_cases(300), legal = 0;
+    unsigned long cases = random_cases(120), legal = 0;
     struct hardware hw;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus);
     machine_load_named(&hw, "ascend310", "");

@@ -9,11 +9,11 @@
 #include "kernels/text/program/kernel_program.h"
 #include "tests/kernels/text/odd_kernels.h"
 #include "tests/kernels/text/random_case.h"
+#include "tests/support/cases.h"
 #include "tests/support/expect_clean.h"
 #include "tests/support/random_hardware.h"
 
 #include <criterion/criterion.h>
-#include <criterion/parameterized.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,25 +152,18 @@ static const struct hardware *chip_of(unsigned long seed, struct hardware *other
 Test(kernel_program_plain, programs_do_what_the_plain_evaluator_does)
 {
     static struct hardware other;
-    unsigned long fine = 0, cases = random_cases(200), first = random_first();
+    unsigned long fine = 0, cases = random_cases(120), first = random_first();
     for (unsigned long seed = first; seed < first + cases; seed++)
         fine += play_case(random_case_open(seed, chip_of(seed, &other)));
     cr_assert_gt(2 * fine, cases);
 }
 
-ParameterizedTestParameters(kernel_program_plain, of_odd_kernels)
+Test(kernel_program_plain, of_odd_kernels)
 {
-    static int numbers[64];
-    int count = 0;
-    for (; odd_kernels[count]; count++)
-        numbers[count] = count;
-    return cr_make_param_array(int, numbers, (size_t)count);
-}
-
-ParameterizedTest(int *number, kernel_program_plain, of_odd_kernels)
-{
-    int fine = 0;
-    for (unsigned long seed = 1; seed <= 20; seed++)
-        fine += play_case(random_case_of(odd_kernels[*number], seed, &hw));
-    cr_assert_gt(fine, 0, "no program: %s\n%s", error.text, odd_kernels[*number]);
+    for (int n = 0; odd_kernels[n]; n++) {
+        int fine = 0;
+        for (int seed = 1; seed <= (fine ? test_cases(8) : 20); seed++)
+            fine += play_case(random_case_of(odd_kernels[n], (unsigned long)seed, &hw));
+        cr_assert_gt(fine, 0, "no program: %s\n%s", error.text, odd_kernels[n]);
+    }
 }

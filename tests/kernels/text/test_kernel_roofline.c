@@ -77,7 +77,7 @@ Test(kernel_roofline, picks_by_numbers_count)
 
 Test(kernel_roofline, no_tiling_beats_it)
 {
-    unsigned long cases = random_cases(400), rooflines = 0, simulated = 0;
+    unsigned long cases = random_cases(150), rooflines = 0, simulated = 0;
     struct hardware hw;
     machine_load_named(&hw, "ascend310", "");
     random_case_chip(&hw);

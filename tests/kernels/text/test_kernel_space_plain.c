@@ -4,9 +4,9 @@
 #include "kernels/text/space/kernel_space.h"
 #include "tests/kernels/text/odd_kernels.h"
 #include "tests/kernels/text/random_case.h"
+#include "tests/support/cases.h"
 
 #include <criterion/criterion.h>
-#include <criterion/parameterized.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -159,7 +159,7 @@ static bool play_case(struct random_case *random)
 
 Test(kernel_space_plain, tilings_are_legal_where_the_plain_evaluator_has_room)
 {
-    unsigned long legal = 0, cases = random_cases(400);
+    unsigned long legal = 0, cases = random_cases(200);
     struct hardware small = hw;
     for (int b = 0; b < small.buffer_count; b++)
         small.buffers[b].capacity_bytes /= 64;
@@ -169,27 +169,15 @@ Test(kernel_space_plain, tilings_are_legal_where_the_plain_evaluator_has_room)
     cr_assert_lt(legal, cases * 9 / 10);
 }
 
-ParameterizedTestParameters(kernel_space_plain, odd_and_wrong_kernels)
+static void play_all(const char *const texts[])
 {
-    static int numbers[128];
-    size_t count = 0;
-    for (int n = 0; odd_kernels[n]; n++) {
-        numbers[count] = (int)count;
-        count++;
-    }
-    for (int n = 0; wrong_kernels[n]; n++) {
-        numbers[count] = (int)count;
-        count++;
-    }
-    return cr_make_param_array(int, numbers, count);
+    for (int n = 0; texts[n]; n++)
+        for (int seed = 1; seed <= test_cases(8); seed++)
+            play_case(random_case_of(texts[n], (unsigned long)seed, &hw));
 }
 
-ParameterizedTest(int *number, kernel_space_plain, odd_and_wrong_kernels)
+Test(kernel_space_plain, odd_and_wrong_kernels)
 {
-    int odd = 0;
-    while (odd_kernels[odd])
-        odd++;
-    const char *text = *number < odd ? odd_kernels[*number] : wrong_kernels[*number - odd];
-    for (unsigned long seed = 1; seed <= 20; seed++)
-        play_case(random_case_of(text, seed, &hw));
+    play_all(odd_kernels);
+    play_all(wrong_kernels);
 }

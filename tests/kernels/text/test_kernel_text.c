@@ -1,6 +1,7 @@
 /* The reader of kernels: every message with its line and column, the spellings that mean the same,
  * limits, and that what is printed reads back: the texts of the library and random ones. */
 #include "kernels/text/kernel_text.h"
+#include "tests/support/cases.h"
 
 #include <criterion/criterion.h>
 #include <gsl/gsl_rng.h>
@@ -675,7 +676,7 @@ Test(kernel_text, damaged_kernels_are_read_or_refused_in_one_line)
 {
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     int read = 0;
-    for (int d = 0; d < (getenv("AUTOTUNE_SLOW") ? DAMAGED / 10 : DAMAGED); d++) {
+    for (int d = 0; d < test_cases(DAMAGED); d++) {
         struct kernel_text kernel;
         struct error error;
         read_library(library[d % LIBRARY], &kernel);

@@ -6,6 +6,7 @@
 #include "kernels/matmul/matmul.h"
 #include "kernels/text/bounds/kernel_cells.h"
 #include "kernels/text/space/kernel_space_internal.h"
+#include "tests/support/cases.h"
 #include "tests/support/machine.h"
 
 #include <criterion/criterion.h>
@@ -204,7 +205,7 @@ Test(kernel_work, totals_are_the_programs_and_no_program_is_faster)
     for (size_t m = 0; m < sizeof machines / sizeof *machines; m++) {
         load_machine(m);
         for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
-            for (int shape = 0; shape < 6 / test_thinning() + 1; shape++) {
+            for (int shape = 0; shape < test_cases(6); shape++) {
                 int64_t given[KERNEL_MAX_SIZES];
                 gsl_rng_set(rng, 1000 * m + 100 * k + (unsigned long)shape);
                 for (int s = 0; s < KERNEL_MAX_SIZES; s++)
@@ -228,7 +229,7 @@ Test(kernel_work, totals_are_the_programs_and_no_program_is_faster)
         hardware_clear(&hw);
     }
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++)
-        cr_expect_gt(tested[k], 20 / test_thinning(), "%s: %d", kernels[k].name, tested[k]);
+        cr_expect_gt(tested[k], test_cases(20), "%s: %d", kernels[k].name, tested[k]);
 }
 
 /* How close bounds are to times over all legal tilings of a shape, and how many are below the best

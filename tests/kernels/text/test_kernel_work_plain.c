@@ -5,9 +5,9 @@
 #include "kernels/text/bounds/kernel_work.h"
 #include "tests/kernels/text/odd_kernels.h"
 #include "tests/kernels/text/random_case.h"
+#include "tests/support/cases.h"
 
 #include <criterion/criterion.h>
-#include <criterion/parameterized.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -93,23 +93,15 @@ static bool play_case(struct random_case *random)
 
 Test(kernel_work_plain, summaries_count_what_the_plain_evaluator_does)
 {
-    unsigned long fine = 0, cases = random_cases(400);
+    unsigned long fine = 0, cases = random_cases(200);
     for (unsigned long seed = 1; seed <= cases; seed++)
         fine += play_case(random_case_open(seed, &hw));
     cr_assert_gt(2 * fine, cases);
 }
 
-ParameterizedTestParameters(kernel_work_plain, of_odd_kernels)
+Test(kernel_work_plain, of_odd_kernels)
 {
-    static int numbers[64];
-    int count = 0;
-    for (; odd_kernels[count]; count++)
-        numbers[count] = count;
-    return cr_make_param_array(int, numbers, (size_t)count);
-}
-
-ParameterizedTest(int *number, kernel_work_plain, of_odd_kernels)
-{
-    for (unsigned long seed = 1; seed <= 20; seed++)
-        play_case(random_case_of(odd_kernels[*number], seed, &hw));
+    for (int n = 0; odd_kernels[n]; n++)
+        for (int seed = 1; seed <= test_cases(8); seed++)
+            play_case(random_case_of(odd_kernels[n], (unsigned long)seed, &hw));
 }
