@@ -5,63 +5,10 @@
 #
 #   tests/cli/test_cli_errors.sh AUTOTUNE SOURCE_DIR
 # shellcheck disable=SC2016,SC2086 # command lines for bash -c; lists of arguments
-set -u
-export LC_ALL=C
-unset ARGP_HELP_FMT ASCEND_HOME_PATH NO_COLOR POSIXLY_CORRECT
-autotune=$1
-source_dir=$2
-profile=$2/tests/golden/cli/op_summary.csv
-export AUTOTUNE_CONFIGS=$2/configs
-export XDG_CONFIG_HOME=/nonexistent
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-mkdir "$work/here"
-cd "$work/here" || exit 1
-passed=0
-failed=0
-
-fail() {
-    failed=$((failed + 1))
-    printf 'FAILED %s\n' "$*"
-}
-
-check() { # what, command…
-    what=$1
-    shift
-    if "$@"; then passed=$((passed + 1)); else fail "$what: $*"; fi
-}
-
-equal() { # what, expected, got
-    if [ "$2" = "$3" ]; then
-        passed=$((passed + 1))
-    else
-        fail "$1"
-        diff -u --label expected --label got <(printf '%s\n' "$2") <(printf '%s\n' "$3")
-    fi
-}
-
-# The verdict on $work/out, $work/err and an exit status; prints what is wrong.
-not_an_error() { # status, fragment of the message
-    [ "$1" -eq 2 ] || echo "exit status $1, expected 2"
-    [ ! -s "$work/out" ] || echo "standard output has $(wc -c <"$work/out") bytes, expected none"
-    [ "$(wc -l <"$work/err")" -eq 1 ] && [ -z "$(tail -c 1 "$work/err")" ] ||
-        echo "standard error has $(wc -l <"$work/err") lines, expected 1"
-    grep -q '^autotune: ' "$work/err" || echo "the message does not begin with 'autotune: '"
-    grep -qF -- "$2" "$work/err" || echo "the message does not contain: $2"
-}
-
-bad() { # fragment of the message, arguments…
-    fragment=$1
-    shift
-    "$autotune" "$@" >"$work/out" 2>"$work/err" </dev/null
-    complaint=$(not_an_error $? "$fragment")
-    if [ -z "$complaint" ]; then
-        passed=$((passed + 1))
-    else
-        fail "autotune$(printf ' %q' "$@")"
-        printf '  %s\n' "$complaint" "standard error: $(head -c 2000 "$work/err")"
-    fi
-}
+. "$(dirname "$0")/../support/script.sh"
+profile=$source_dir/tests/golden/cli/op_summary.csv
+mkdir "$work/here" # what lies there is what the program has left
+cd here || exit 2
 
 product=(--op matmul --shape 64x64x64)
 tiling=m_slice=64,k_slice=64,n_slice=64,buffers=1,resident=both
@@ -290,11 +237,9 @@ lacking() {
     equal 'vecCmp and vecSel are gone' 0 "$(grep -c '"vecCmp"\|"vecSel"' lacking.cfg)"
     bad "needs the operation 'vecCmp'" "${points[@]}" --k 2 --hw ./lacking.cfg
     bad "needs the operation 'vecCmp'" "${points[@]}" --k 2 --hw ./lacking.cfg --index vector
-    "$autotune" "${points[@]}" --k 2 --hw ./lacking.cfg --vec-compare relu --index hardware --compare \
-        >"$work/out" 2>"$work/err"
-    equal 'status without vecCmp' 0 $?
-    check 'the choice is shown' grep -q '^knn 64x32x256 k 2 vec-compare relu in f16' "$work/out"
-    check 'and compared' grep -q 'heap selection' "$work/out"
+    answer 0 "${points[@]}" --k 2 --hw ./lacking.cfg --vec-compare relu --index hardware --compare
+    said 'knn 64x32x256 k 2 vec-compare relu in f16'
+    said 'heap selection'
     rm -f lacking.cfg
 }
 
@@ -493,7 +438,7 @@ odd() {
     done
     sed '2s/,420\.5,/,-0,/; 2s/,410,557600,.*/,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,/' "$profile" >zero.csv
     quiet 0 '"$1" analyse zero.csv --format csv'
-    equal 'a time of -0 is 0' 0 "$(sed -n 2p "$work/out" | cut -d , -f 4)"
+    equal 'a time of -0 is 0' 0 "$(sed -n 2p "$work/answer" | cut -d , -f 4)"
     rm -f bare zero.csv
 }
 
@@ -542,32 +487,31 @@ plans() {
     local value
     printf 'op,shape\nmatmul,8x8\nmatmul,x\n' >jobs.csv
     for value in '--json 3' '--dry-run 3' '--shard 1/2 3' '--shard 2/2 1' '--db new.db 3'; do
-        "$autotune" sweep jobs.csv ${value% *} >"$work/out" 2>"$work/err" </dev/null
-        equal "no row is a job, $value: status" 2 $?
+        answer 2 sweep jobs.csv ${value% *}
         equal "no row is a job, $value: lines" "0 ${value##* }" \
-            "$(wc -l <"$work/out") $(wc -l <"$work/err")"
+            "$(wc -l <"$work/answer") $(wc -l <"$work/messages")"
         check "no row is a job, $value" grep -qx \
-            'autotune: jobs.csv: none of its rows is a job, nothing was done' "$work/err"
+            'autotune: jobs.csv: none of its rows is a job, nothing was done' "$work/messages"
     done
     printf 'op,shape\nmatmul,8x8x8\n' >jobs.csv
-    check 'a plan' "$autotune" sweep jobs.csv --dry-run -o "$work/out"
+    answer 0 sweep jobs.csv --dry-run
     equal 'and no store' 'jobs.csv' "$(ls -A | xargs)"
 
     # A table may be a pipe.
     mkfifo pipe.csv
     cat jobs.csv >pipe.csv &
-    check 'a table from a pipe' "$autotune" sweep pipe.csv --dry-run -o "$work/out"
+    check 'a table from a pipe' "$autotune" sweep pipe.csv --dry-run -o "$work/answer"
     wait $!
-    check 'has its job' grep -q '^1 job,' "$work/out"
+    check 'has its job' grep -q '^1 job,' "$work/answer"
 
-    check 'a sweep' "$autotune" sweep jobs.csv --db new.db -o "$work/out"
+    answer 0 sweep jobs.csv --db new.db
     for value in '--db new.db 0' '--db new.db --fresh 1' '--db other.db 1'; do
-        "$autotune" sweep jobs.csv --dry-run ${value% *} --json >"$work/out"
-        equal "jobs left with ${value% *}" "${value##* }" "$(grep -c '"line"' "$work/out")"
+        answer 0 sweep jobs.csv --dry-run ${value% *} --json
+        equal "jobs left with ${value% *}" "${value##* }" "$(grep -c '"line"' "$work/answer")"
     done
-    "$autotune" sweep jobs.csv --db new.db --fresh --threads 1 -v >"$work/out" 2>"$work/err"
+    answer 0 sweep jobs.csv --db new.db --fresh --threads 1 -v
     check 'where the time went' grep -qEx \
-        'searches: [0-9.]+ s of 1 x [0-9.]+ s; store and progress: [0-9.]+ s' "$work/err"
+        'searches: [0-9.]+ s of 1 x [0-9.]+ s; store and progress: [0-9.]+ s' "$work/messages"
     rm -f jobs.csv pipe.csv new.db
 }
 
@@ -637,10 +581,10 @@ files() {
 
 # Runs a command line of bash and expects a status and a silent standard error.
 quiet() { # expected status, command line
-    bash -c "$2" _ "$autotune" >"$work/out" 2>"$work/err"
+    bash -c "$2" _ "$autotune" >"$work/answer" 2>"$work/messages"
     status=$?
     equal "exit status of: $2" "$1" "$status"
-    equal "messages of: $2" '' "$(cat "$work/err")"
+    equal "messages of: $2" '' "$(cat "$work/messages")"
 }
 
 streams() {
@@ -653,18 +597,18 @@ streams() {
         quiet 0 "$command <&-"
         quiet 0 "$command 2>&-"
         quiet 2 "$command <&- >&- 2>&-"
-        bash -c "$command >/dev/full" _ "$autotune" >"$work/out" 2>"$work/err"
+        bash -c "$command >/dev/full" _ "$autotune" >"$work/answer" 2>"$work/messages"
         equal "/dev/full: $command" '' "$(not_an_error $? 'standard output: No space left')"
-        bash -c "$command 2>\"\$2\" >&-" _ "$autotune" "$work/err" >"$work/out"
+        bash -c "$command 2>\"\$2\" >&-" _ "$autotune" "$work/messages" >"$work/answer"
         equal "closed: $command" '' "$(not_an_error $? 'standard output: Bad file descriptor')"
     done
     quiet 0 "$tune -o closed >&- 2>&- <&-"
     check 'closed streams do not spoil the file' grep -q 'optimal' closed
     rm -f closed
     quiet 0 "$tune -o /dev/stdout"
-    check '-o /dev/stdout prints' grep -q '^  optimal' "$work/out"
+    check '-o /dev/stdout prints' grep -q '^  optimal' "$work/answer"
     quiet 0 "$tune -o -"
-    check '-o - prints' grep -q '^  optimal' "$work/out"
+    check '-o - prints' grep -q '^  optimal' "$work/answer"
     quiet 0 "$tune -o /dev/stdout >>log; $tune -o /dev/stdout >>log"
     equal '-o /dev/stdout adds to what is there' 2 "$(grep -c '^  optimal' log)"
     quiet 0 "$tune -o /dev/null"
@@ -679,7 +623,7 @@ streams() {
     check '-o to a named pipe writes there' grep -q '^  optimal' from-fifo
     check 'and leaves it' test -p fifo
     rm -f log piped fifo from-fifo
-    "$autotune" simulate - <&- >"$work/out" 2>"$work/err"
+    "$autotune" simulate - <&- >"$work/answer" 2>"$work/messages" # no standard input
     equal 'no standard input' '' "$(not_an_error $? 'autotune: ')"
     equal 'nothing is left behind' '' "$(ls -A)"
 }
@@ -689,13 +633,13 @@ plain() {
     escape=$(printf '\033')
     search='--op matmul --shape 1024x1024x1024 --strategy exhaustive --time-limit 0.5 --top 5'
     for environment in TERM=xterm-256color NO_COLOR=1 'TERM=xterm CLICOLOR_FORCE=1' TERM=dumb -uTERM; do
-        env $environment "$autotune" $search >"$work/out" 2>"$work/err"
-        check "no escapes ($environment)" test "$(grep -c "$escape" "$work/out")" = 0
-        equal "no progress off a terminal ($environment)" '' "$(cat "$work/err")"
+        env $environment "$autotune" $search >"$work/answer" 2>"$work/messages"
+        check "no escapes ($environment)" test "$(grep -c "$escape" "$work/answer")" = 0
+        equal "no progress off a terminal ($environment)" '' "$(cat "$work/messages")"
     done
-    "$autotune" simulate - -v <<<'MTE2 gm->l1 bytes=4096' >"$work/out" 2>"$work/err"
-    check 'notes go to standard error' grep -q '^hardware: Ascend 310 from ' "$work/err"
-    check 'the answer goes to standard output' grep -q 'gm->l1  *4,096 bytes' "$work/out"
+    "$autotune" simulate - -v <<<'MTE2 gm->l1 bytes=4096' >"$work/answer" 2>"$work/messages"
+    check 'notes go to standard error' grep -q '^hardware: Ascend 310 from ' "$work/messages"
+    check 'the answer goes to standard output' grep -q 'gm->l1  *4,096 bytes' "$work/answer"
     if ! command -v script >/dev/null || ! script -qec true /dev/null >/dev/null 2>&1; then
         return
     fi
@@ -719,8 +663,8 @@ environment() {
         equal "$setting" "$expected" \
             "$(env "$setting" "$autotune" "${product[@]}" --format csv --time-limit 1e2 2>&1)"
     done
-    HOME=/nonexistent "$autotune" "${product[@]}" >"$work/out" 2>"$work/err"
-    equal 'no home' '' "$(cat "$work/err")"
+    HOME=/nonexistent answer 0 "${product[@]}"
+    equal 'no home' '' "$(cat "$work/messages")"
 }
 
 # Measuring, and what a processor does not have; tests/cli/test_cli_host.sh runs the rest.
@@ -774,5 +718,4 @@ plans
 streams
 plain
 environment
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish
