@@ -8,7 +8,7 @@
 needs jq
 
 chip='--hw ascend910b2'
-few_rows='--op matmul --shape 1x4096x4096'
+product='--op matmul --shape 512x2048x2048'
 
 time_of() { # arguments…
     answer 0 "$@" --json
@@ -63,15 +63,14 @@ ratios() {
         check "$arguments: $cold ns cold, $warm warm, expected $least to $most times" \
             jq -ne "$cold / $warm | . >= $least and . <= $most"
     done <<-EOF
-	1.8  3    $few_rows
-	1.8  3    --op matmul --shape 1x8192x4096
-	1.5  3    --op matmul --shape 128x4096x4096
+	1.8  3    --op matmul --shape 1x4096x4096
+	1.4  3    --op matmul --shape 16x2048x1024
 	1    2    --op matmul --shape 512x4096x4096
 	1    1.05 --op matmul --shape 4096x4096x4096
 	1    1.5  --op matmul --shape 64x64x64
 	1.5  3    --kernel exp --shape 16777216 --dtype f16
 	1    1.05 --kernel gelu --shape 16777216 --dtype f16
-	1    1    --kernel softmax_long --shape 1024x65536
+	1    1    --kernel softmax_long --shape 1024x16384
 	EOF
 }
 
@@ -80,25 +79,25 @@ ratios() {
 defaults() {
     sed 's/    buffer = "gm"; behind = "hbm";/& default = "cold";/' \
         "$AUTOTUNE_CONFIGS/hardware/ascend910b2.cfg" >cold.cfg
-    cold=$(time_of $few_rows $chip --cache cold)
-    answer 0 $few_rows --hw cold.cfg --json
+    cold=$(time_of $product $chip --cache cold)
+    answer 0 $product --hw cold.cfg --json
     holds '.cache == "cold"' ".best.time_ns == $cold"
-    answer 0 $few_rows --hw cold.cfg --cache warm --json
+    answer 0 $product --hw cold.cfg --cache warm --json
     holds '.cache == "warm"' ".best.time_ns < $cold"
-    answer 0 $few_rows --hw cold.cfg --cache warm --cache cold --json
+    answer 0 $product --hw cold.cfg --cache warm --cache cold --json
     holds '.cache == "cold"'
     printf 'name = "b"; base = "cold.cfg"; source = "assumed"; set = ["cache.default=warm"];\n' >warm.cfg
-    answer 0 $few_rows --hw ./warm.cfg --json
+    answer 0 $product --hw ./warm.cfg --json
     holds '.cache == "warm"'
     sed -i 's/"cold"/"tepid"/' cold.cfg
     bad "cold.cfg:$(grep -n tepid cold.cfg | cut -d : -f 1): cache.default: \"tepid\", expected warm or cold" \
-        $few_rows --hw ./cold.cfg
+        $product --hw ./cold.cfg
 }
 
 refused() {
     bad '--cache cold: ' --op matmul --shape 16x16x16 --cache cold
     told 'ascend310.cfg has no `cache`, expected'
-    bad '--cache tepid: expected warm or cold' $few_rows $chip --cache tepid
+    bad '--cache tepid: expected warm or cold' $product $chip --cache tepid
     answer 0 --op matmul --shape 16x16x16 --cache warm --json
     holds '.cache == "none"'
 }
@@ -106,16 +105,16 @@ refused() {
 # ---------------------------------------------------------------- stores
 
 stores() {
-    answer 0 $few_rows $chip --db cache.db --json
+    answer 0 $product $chip --db cache.db --json
     holds '.from_store == false'
-    answer 0 $few_rows $chip --cache cold --db cache.db --json
+    answer 0 $product $chip --cache cold --db cache.db --json
     holds '.from_store == false' '.cache == "cold"'
     cold=$(jq .best.time_ns answer)
-    answer 0 $few_rows $chip --cache cold --db cache.db --json
+    answer 0 $product $chip --cache cold --db cache.db --json
     holds '.from_store == true' ".best.time_ns == $cold"
-    answer 0 $few_rows $chip --cache warm --db cache.db --json
+    answer 0 $product $chip --cache warm --db cache.db --json
     holds '.from_store == true' ".best.time_ns < $cold"
-    printf 'op,shape,hw,cache\nmatmul,1x4096x4096,ascend910b2,warm\nmatmul,1x4096x4096,ascend910b2,cold\n' >jobs.csv
+    printf 'op,shape,hw,cache\nmatmul,512x2048x2048,ascend910b2,warm\nmatmul,512x2048x2048,ascend910b2,cold\n' >jobs.csv
     answer 0 sweep jobs.csv --dry-run --fresh --db cache.db --json
     holds '[.jobs[].hardware] == ["Ascend 910B2", "Ascend 910B2, cold cache"]'
 }

@@ -52,9 +52,9 @@ no_weights() { # options…: calls, and nothing else that is not there without -
 product=(--op matmul --hw ascend910b2)
 chip=(--hw ascend910b2)
 type=()
-check_weights 512x1024 "${product[@]}" --shape 128x512x1024
-check_weights 300x200 "${product[@]}" --shape 50x200x300 --transpose b
-check_weights 512x256 "${product[@]}" --shape 64x512x256 --batch 3 --share-b yes --bias yes
+check_weights 256x128 "${product[@]}" --shape 16x256x128
+check_weights 60x100 "${product[@]}" --shape 50x100x60 --transpose b
+check_weights 128x64 "${product[@]}" --shape 32x128x64 --batch 3 --share-b yes --bias yes
 if [ -z "${AUTOTUNE_SLOW-}" ]; then
     chip=(--hw ascend910b4 --cache cold --cores 7)
     for dtype in bf16 i8; do
@@ -63,28 +63,28 @@ if [ -z "${AUTOTUNE_SLOW-}" ]; then
     done
 fi
 
-no_weights "${product[@]}" --shape 64x512x256 --batch 3 # each product has weights of its own
-no_weights "${product[@]}" --shape 64x512x256 --b-layout nz
-no_weights --op matmul --shape 64x512x256 # the space has no blocks
+no_weights "${product[@]}" --shape 32x128x64 --batch 3 # each product has weights of its own
+no_weights "${product[@]}" --shape 32x128x64 --b-layout nz
+no_weights --op matmul --shape 32x128x64 # the space has no blocks
 no_weights --kernel add_relu --shape 5000
 no_weights --op cubefx --shape 4096 --order 6 --functions 4
 answer 0 --op matmul --shape 64x64x64 --count 2 -v
 told 'weights in blocks: --b-layout' # why there is nothing to compare
 
 # A store answers all three questions, and keeps them as sweeps do.
-tune stored.json "${product[@]}" --shape 64x512x256 --count 10 --db calls.db
-tune again.json "${product[@]}" --shape 64x512x256 --count 20 --db calls.db
+tune stored.json "${product[@]}" --shape 32x128x64 --count 10 --db calls.db
+tune again.json "${product[@]}" --shape 32x128x64 --count 20 --db calls.db
 holds .from_store
 equal 'it says the same' "$(jq .weights_in_blocks.tiling stored.json)" "$(jq .weights_in_blocks.tiling again.json)"
 answer 0 store ls calls.db --json
 holds '[.results[] | .op + " " + .options] == ["matmul ", "matmul b-layout=nz", "nd_to_nz "]'
 for threads in 1 3; do
-    tune $threads.json "${product[@]}" --shape 64x512x256 --count 10 --threads $threads
+    tune $threads.json "${product[@]}" --shape 32x128x64 --count 10 --threads $threads
 done
 equal 'any threads' "$(jq '.calls, .weights_in_blocks' 1.json)" "$(jq '.calls, .weights_in_blocks' 3.json)"
 # What is chosen by another measure is compared as it was chosen.
-tune blocks.json "${product[@]}" --shape 64x512x256 --b-layout nz --robust
-tune robust.json "${product[@]}" --shape 64x512x256 --count 10 --robust
+tune blocks.json "${product[@]}" --shape 32x128x64 --b-layout nz --robust
+tune robust.json "${product[@]}" --shape 32x128x64 --count 10 --robust
 holds ".weights_in_blocks.time_ns == $(best_ns blocks.json)"
 
 bad '--count: the csv has no place for it' "${product[@]}" --shape 64x64x64 --count 2 --format csv

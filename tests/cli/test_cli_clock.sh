@@ -43,7 +43,7 @@ equal 'the matrix unit does' 14745.6 \
 
 # ------------------------------------------------------------------ either spelling
 
-small=256x256x256
+small=64x64x64
 equal 'cycles are ns at the clock' \
     "$(time_ns $small --hw ascend910b2 --set-hw 'matrix.f16.issue_ns=20')" \
     "$(time_ns $small --hw ascend910b2 --set-hw 'matrix.f16.issue_cycles=30')"

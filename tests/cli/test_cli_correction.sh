@@ -65,7 +65,7 @@ check 'rows that were learned from are told of' grep -q 'flatter it' answer
 answer 0 evaluate measured.jsonl --hw ascend910b2 --json --set-hw launch_ns=1
 holds '.corrected == null' '.correction.reason == "learned for other numbers of the description"'
 
-product=(--op matmul --shape 256x128x256 --hw ascend910b2 --space cann)
+product=(--op matmul --shape 64x128x64 --hw ascend910b2 --space cann)
 answer 0 "${product[@]}" --json --top 3
 holds '.best | .time_ns > 0 and .corrected_ns > 0 and .interval_ns[0] < .interval_ns[1]' \
     '.best.corrected_ns == .top[0].corrected_ns' '.top | all(.corrected_ns > 0)' \
@@ -126,14 +126,14 @@ answer 0 "${small[@]}" --json --db kept.db --corrected
 holds '.from_store | not'
 cp kept.json $mine
 
-bad '--corrected: expected it or --robust, not both' "${product[@]}" --corrected --robust
-bad '--corrected: expected no --no-correction' "${product[@]}" --corrected --no-correction
-bad '--corrected: one tiling is the answer' "${product[@]}" --corrected --top 2
-bad 'can be used: learned for other numbers' "${product[@]}" --corrected --set-hw launch_ns=1
-bad '--corrected: nothing learned of knn in the space selb on Ascend 310 can be used: there' \
-    --op knn --shape 64x32x256 --k 2 --hw ascend310 --corrected
-bad 'matmul in the space thesis on Ascend 310 can be used: there is no correction' \
-    --op matmul --shape 64x64x64 --hw ascend310 --corrected
+cases bad <<'END'
+--corrected: expected it or --robust, not both              "${product[@]}" --corrected --robust
+--corrected: expected no --no-correction                    "${product[@]}" --corrected --no-correction
+--corrected: one tiling is the answer                       "${product[@]}" --corrected --top 2
+can be used: learned for other numbers                      "${product[@]}" --corrected --set-hw launch_ns=1
+--corrected: nothing learned of knn in the space selb on Ascend 310 can be used: there  --op knn --shape 64x32x256 --k 2 --hw ascend310 --corrected
+matmul in the space thesis on Ascend 310 can be used: there is no correction  --op matmul --shape 64x64x64 --hw ascend310 --corrected
+END
 
 # A damaged file is refused, and can be done without.
 sed -i 's/"margin": /"margin": "x", "m": /' $mine
@@ -142,10 +142,12 @@ answer 0 "${product[@]}" --no-correction
 answer 0 list hw
 check 'list hw of a damaged one' grep -q '^ascend910b2  .*correction broken: ' answer
 
-bad '--seed' calibrate --hw ascend910b2 --from measured.jsonl --seed 3
-bad '--pool' calibrate --hw ascend910b2 --from measured.jsonl --pool ascend910b1=measured.jsonl
-bad '--pool' "${learn[@]}" --pool ascend910b1
-bad '--fit' "${learn[@]}" --fit launch_ns
-bad 'expected at least 40' calibrate --hw ascend910b2 --learn --from "$source_dir/docs/examples/ladder-910b1.json"
-bad 'measured.jsonl' "${learn[@]}" -o measured.jsonl
+cases bad <<'END'
+--seed                calibrate --hw ascend910b2 --from measured.jsonl --seed 3
+--pool                calibrate --hw ascend910b2 --from measured.jsonl --pool ascend910b1=measured.jsonl
+--pool                "${learn[@]}" --pool ascend910b1
+--fit                 "${learn[@]}" --fit launch_ns
+expected at least 40  calibrate --hw ascend910b2 --learn --from "$source_dir/docs/examples/ladder-910b1.json"
+measured.jsonl        "${learn[@]}" -o measured.jsonl
+END
 finish

@@ -70,7 +70,7 @@ try_next() { # arguments…
 try_tilings() {
     local product='512x256x128'
     try_next --op matmul --shape $product
-    try_next --op matmul --shape $product --batch 2 --transpose both --hw ascend910b1 --cores 3 \
+    try_next --op matmul --shape 128x64x64 --batch 2 --transpose both --hw ascend910b1 --cores 3 \
         --space cann
     try_next --op matmul --shape $product --set-hw buffers.l1.capacity_bytes=524288 --top 3
     try_next --op knn --shape 64x32x256 --k 2
@@ -139,32 +139,34 @@ nothing_meant() { # arguments…
 
 try_words() {
     local product=(--op matmul --shape 64x64x64)
-    meant --threads "${product[@]}" --thread 2
-    meant --shape --op matmul --shpae 64x64x64
-    meant --strict explain "${product[@]}" --stric
-    meant simulate simulat kernel.txt
-    meant diff store dfif a b
-    meant hw list hwd
-    meant bert-base list sweeps bert
-    meant matmul --op matmull --shape 64x64x64
-    meant thesis "${product[@]}" --space thesus
-    meant exhaustive "${product[@]}" --strategy exhaustiv
-    meant json "${product[@]}" --format jsn
-    meant f16 "${product[@]}" --dtype f61
-    meant none "${product[@]}" --transpose noen
-    meant ascend910b1 "${product[@]}" --hw ascend910b
-    meant ascend910b1 "${product[@]}" --hw 910b1
-    meant resnet-50 sweep resnet50
-    meant m_slice explain "${product[@]}" --set m_slce=3
-    meant both explain "${product[@]}" --set resident=bth
-    meant issue_ns "${product[@]}" --set-hw issue=20
-    meant buffers.l1.capacity_bytes "${product[@]}" --set-hw l1.capacity=20
-    meant distance program --op knn --shape 64x64x64 --k 4 --part distanc
-    meant n_slice "${product[@]}" --landscape map.json --landscape-axes m_slice,n_slic
-    meant sin --op cubefx --shape 64 --order 4 --function sn
-    meant best advise "$source_dir/docs/examples/advise.txt" --apply bst
-    meant repository evaluate bank.json --bank-format repositry
-    meant measured store ls none.db --kind mesured
+    cases meant <<'END'
+--threads                  "${product[@]}" --thread 2
+--shape                    --op matmul --shpae 64x64x64
+--strict                   explain "${product[@]}" --stric
+simulate                   simulat kernel.txt
+diff                       store dfif a b
+hw                         list hwd
+bert-base                  list sweeps bert
+matmul                     --op matmull --shape 64x64x64
+thesis                     "${product[@]}" --space thesus
+exhaustive                 "${product[@]}" --strategy exhaustiv
+json                       "${product[@]}" --format jsn
+f16                        "${product[@]}" --dtype f61
+none                       "${product[@]}" --transpose noen
+ascend910b1                "${product[@]}" --hw ascend910b
+ascend910b1                "${product[@]}" --hw 910b1
+resnet-50                  sweep resnet50
+m_slice                    explain "${product[@]}" --set m_slce=3
+both                       explain "${product[@]}" --set resident=bth
+issue_ns                   "${product[@]}" --set-hw issue=20
+buffers.l1.capacity_bytes  "${product[@]}" --set-hw l1.capacity=20
+distance                   program --op knn --shape 64x64x64 --k 4 --part distanc
+n_slice                    "${product[@]}" --landscape map.json --landscape-axes m_slice,n_slic
+sin                        --op cubefx --shape 64 --order 4 --function sn
+best                       advise "$source_dir/docs/examples/advise.txt" --apply bst
+repository                 evaluate bank.json --bank-format repositry
+measured                   store ls none.db --kind mesured
+END
     printf 'base = "ascend310";\nname = "x";\nsourc = "assumed: x";\n' >typo.cfg
     meant source "${product[@]}" --hw typo.cfg
     printf 'op,shap\nmatmul,3x3x3\n' >typo.csv

@@ -141,7 +141,7 @@ ends_early() {
 
 refusals() {
     local product=${loads[0]} other="--hw $source_dir/tests/support/host-loops.cfg" command
-    bad_lines <<'END'
+    cases bad <<'END'
 only this machine can be measured           $product --validate 2 --hw ascend310
 --validate -1: expected a whole number      $product --validate -1 --hw host.cfg
 --validate x: expected a whole number       $product --validate x --hw host.cfg

@@ -30,13 +30,15 @@ try_new() {
     answer 0 kernel new scale -o -
     check 'the same text' cmp -s answer scale.kernel
     check 'comments on most lines' test "$(grep -c '#' scale.kernel)" -ge 10
-    refuses "1:8: 'for' is a word of the language" kernel new for
-    refuses 'an operator has this name' kernel new matmul
-    refuses 'expected a name' kernel new a/b
-    refuses "1:8: " kernel new 7up
-    refuses 'expected new NAME' kernel
-    refuses 'expected new NAME' kernel old x
-    refuses 'expected a name' kernel new
+    cases refuses <<'END'
+1:8: 'for' is a word of the language  kernel new for
+an operator has this name             kernel new matmul
+expected a name                       kernel new a/b
+1:8:                                  kernel new 7up
+expected new NAME                     kernel
+expected new NAME                     kernel old x
+expected a name                       kernel new
+END
     check 'no other file' test "$(ls ./*.kernel)" = ./scale.kernel
 }
 
@@ -66,16 +68,17 @@ try_commands() {
     holds '.dtype == "f32"'
     answer 0 "${job[@]}" --cores 1 --strategy exhaustive --json
     holds ".best.cores_used == 1" '.cores == 1'
-    refuses 'has no kernels for a processor' "${job[@]}" --hw "$source_dir/tests/support/host-loops.cfg" \
-        --validate 0
-    refuses 'expected --hw host' "${job[@]}" --validate 3
-    refuses '--kernel scale.kernel: expected it or --op matmul, not both' "${job[@]}" --op matmul
-    refuses '--space thesis: expected one of tile' "${job[@]}" --space thesis
-    refuses '--compare: scale has none' "${job[@]}" --compare
-    refuses '--transpose: scale has none' "${job[@]}" --transpose a
-    refuses '--shape is missing, expected N' --kernel scale.kernel
-    refuses '--shape 4x4: expected N' --kernel scale.kernel --shape 4x4
-    refuses 'expected a file of its own' "${job[@]}" -o scale.kernel
+    cases refuses <<'END'
+has no kernels for a processor                              "${job[@]}" --hw "$source_dir/tests/support/host-loops.cfg" --validate 0
+expected --hw host                                          "${job[@]}" --validate 3
+--kernel scale.kernel: expected it or --op matmul, not both  "${job[@]}" --op matmul
+--space thesis: expected one of tile                        "${job[@]}" --space thesis
+--compare: scale has none                                   "${job[@]}" --compare
+--transpose: scale has none                                 "${job[@]}" --transpose a
+--shape is missing, expected N                              --kernel scale.kernel
+--shape 4x4: expected N                                     --kernel scale.kernel --shape 4x4
+expected a file of its own                                  "${job[@]}" -o scale.kernel
+END
 }
 
 # The text is one that comes from a pipe, once.
@@ -113,10 +116,12 @@ END
     answer 0 --kernel sized.kernel --shape 64 --heads 5 --B 7 --out-type f32
     said 'sized 64 heads 5 out-type f32 in f16'
     said '--heads 5'
-    refuses 'unknown option --head' --kernel sized.kernel --shape 64 --head 5
-    refuses '--heads 0: expected a whole number from 1' --kernel sized.kernel --shape 64 --heads 0
-    refuses '--dtype f32: add_relu has types of its own' --kernel add_relu --shape 64 --dtype f32
-    refuses '--out-type: add_relu has none' --kernel add_relu --shape 64 --out-type f32
+    cases refuses <<'END'
+unknown option --head                       --kernel sized.kernel --shape 64 --head 5
+--heads 0: expected a whole number from 1   --kernel sized.kernel --shape 64 --heads 0
+--dtype f32: add_relu has types of its own  --kernel add_relu --shape 64 --dtype f32
+--out-type: add_relu has none               --kernel add_relu --shape 64 --out-type f32
+END
     sed 's/heads/json/g' sized.kernel >json.kernel
     refuses 'its size json would be an option that there is' --kernel json.kernel --shape 64
     sed 's/heads/threads/g' sized.kernel >threads.kernel
@@ -287,13 +292,14 @@ try_bad() {
     for size in 0 00 -1 x '' 9223372036854775808; do
         refuses 'expected N with positive whole numbers' --kernel scale.kernel --shape "$size"
     done
-    refuses 'N = 4611686018427387904, expected less than 2^31' --kernel scale.kernel \
-        --shape 4611686018427387904
-    refuses "the sizes' product is 4e+18" --kernel softmax_rows --shape 2000000000x2000000000
-    refuses "No such file" --kernel missing.kernel --shape 64
-    refuses "No such file" --kernel path/missing --shape 64
-    refuses 'path/deep: Is a directory' --kernel path/deep --shape 64
-    refuses ': Is a directory' --kernel ./ --shape 64
+    cases refuses <<'END'
+N = 4611686018427387904, expected less than 2^31  --kernel scale.kernel --shape 4611686018427387904
+the sizes' product is 4e+18                       --kernel softmax_rows --shape 2000000000x2000000000
+No such file                                      --kernel missing.kernel --shape 64
+No such file                                      --kernel path/missing --shape 64
+path/deep: Is a directory                         --kernel path/deep --shape 64
+: Is a directory                                  --kernel ./ --shape 64
+END
     cp scale.kernel closed.kernel && chmod 0 closed.kernel
     if [ -r closed.kernel ]; then
         echo 'every file can be read: a closed one is left out'
@@ -363,23 +369,23 @@ try_numbers() {
     check 'other numbers' test "$(cmp -s one/Z.npy two/Z.npy; echo $?)" = 1
     answer 1 run --kernel add_relu --shape 500000 --set t=500000,bufs=2,cores=1
     said 'illegal'
-    refuses 'three.npy: an array of 3 elements, expected 4 for tensor X' \
-        run --kernel add_relu --shape 4 --in X=three.npy
-    refuses '--in W=three.npy: no such tensor, expected one of X, Y, Z' \
-        run --kernel add_relu --shape 3 --in W=three.npy
-    refuses 'three.npy: an array of 3 elements, expected 4 for tensor S' run \
-        --kernel weight_quant_matmul --hw ascend910b2 --shape 8x8x4 --in S=three.npy
-    refuses "20/8 in an extent of tensor 'P', expected no rest" \
-        --kernel weight_quant_matmul --hw ascend910b2 --shape 8x8x5 --bits 4
-    refuses "5/2 in an extent of tensor 'X', expected no rest" --kernel rotary --shape 2x3x5
+    cases refuses <<'END'
+three.npy: an array of 3 elements, expected 4 for tensor X  run --kernel add_relu --shape 4 --in X=three.npy
+--in W=three.npy: no such tensor, expected one of X, Y, Z   run --kernel add_relu --shape 3 --in W=three.npy
+three.npy: an array of 3 elements, expected 4 for tensor S  run --kernel weight_quant_matmul --hw ascend910b2 --shape 8x8x4 --in S=three.npy
+20/8 in an extent of tensor 'P', expected no rest           --kernel weight_quant_matmul --hw ascend910b2 --shape 8x8x5 --bits 4
+5/2 in an extent of tensor 'X', expected no rest            --kernel rotary --shape 2x3x5
+END
     answer 1 --kernel weight_quant_matmul --hw ascend910b2 --shape 8x8x8 --bits 5
     said 'require in line'
-    refuses '--in X: expected NAME=FILE' run --kernel add_relu --shape 3 --in X
-    refuses 'none.npy: No such file' run --kernel add_relu --shape 3 --in X=none.npy
-    refuses 'expected an array of NumPy' run --kernel add_relu --shape 3 --in X=adding.kernel
-    refuses '-o three.npy: expected a folder' run --kernel add_relu --shape 3 -o three.npy
-    refuses 'space cann' run --op matmul --space cann --hw ascend910b1 --shape 64x64x64
-    refuses 'elements of tensors, at most' run --kernel add_relu --shape 1000000000
+    cases refuses <<'END'
+--in X: expected NAME=FILE       run --kernel add_relu --shape 3 --in X
+none.npy: No such file           run --kernel add_relu --shape 3 --in X=none.npy
+expected an array of NumPy       run --kernel add_relu --shape 3 --in X=adding.kernel
+-o three.npy: expected a folder  run --kernel add_relu --shape 3 -o three.npy
+space cann                       run --op matmul --space cann --hw ascend910b1 --shape 64x64x64
+elements of tensors, at most     run --kernel add_relu --shape 1000000000
+END
     sed 's/load y <- Y/load y <- Y[i from ?]/' "$library/add_relu.kernel" >decided.kernel
     refuses 'data decide where this part begins' run --kernel decided.kernel --shape 64
     cp three.npy out/Z.npy

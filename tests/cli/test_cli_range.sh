@@ -100,7 +100,7 @@ try_kernel() {
 
 try_mistakes() {
     local product='--op matmul' range='--shape 1..64x64x96'
-    bad_lines <<'END'
+    cases bad <<'END'
 expected --regret or --tilings with a range  $product $range
 not both                                     $product $range --regret 5% --tilings 3
 expected a --shape with a range              $product --shape 64x64x96 --regret 5%

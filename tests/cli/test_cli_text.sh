@@ -44,7 +44,7 @@ for word in $(commands); do
             check "$given $format: exit $status" test $status -le 2
             check "$given $format: the answer" is_clean "$work/answer"
             check "$given $format: the messages" is_clean "$work/messages"
-            if [[ $format == json && -s $work/out ]]; then
+            if [[ $format == json && -s $work/answer ]]; then
                 check "$given: JSON" jq -e . "$work/answer"
             fi
         done

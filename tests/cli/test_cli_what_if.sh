@@ -75,23 +75,21 @@ refused() { # message, options…
 " network calls.csv "${@:2}"
 }
 
-refused '--what-if batch: expected KEY=VALUE, with commas between further values' --what-if batch
-refused '--what-if =2: expected KEY=VALUE, with commas between further values' --what-if =2
-refused '--what-if batch=2,,3: expected a value between commas' --what-if batch=2,,3
-refused '--what-if cores: given twice, expected all values in one' --what-if cores=2 --what-if cores=3
-refused '--set-hw foo=1: foo: unknown key, expected a number of the description' --what-if foo=1
-refused '--set-hw cores=0: cores: 0, expected a whole number from 1 to 4096 cores' --what-if cores=0
-refused '--what-if batch 0: expected a whole number from 1 to 2147483647' --size batch=8 --what-if batch=0
-refused 'calls.csv: is a table that does not say its batch, expected --size batch=N' --what-if batch=2
-refused 'calls.csv: no size holds a batch of 7, expected the batch that the table is of' \
-    --size batch=7 --what-if batch=14
-refused 'calls.csv: line 2: tensor 1 has more than 70368744177664 bytes at batch 2147483647' \
-    --size batch=8 --what-if batch=2147483647
-refused '--what-if: expected no --tune with it' --tune --what-if cores=2
-refused '--what-if: expected at most 256 combinations' --what-if "cores=$(seq -s, 1 17)" \
-    --what-if "clock_mhz=$(seq -s, 800 816)"
-refused 'calls.csv: is a table, whose sizes are known: --size seq=... is for models of ONNX, expected batch=N alone' \
-    --size seq=2
+cases refused <<'END'
+--what-if batch: expected KEY=VALUE, with commas between further values  --what-if batch
+--what-if =2: expected KEY=VALUE, with commas between further values  --what-if =2
+--what-if batch=2,,3: expected a value between commas       --what-if batch=2,,3
+--what-if cores: given twice, expected all values in one    --what-if cores=2 --what-if cores=3
+--set-hw foo=1: foo: unknown key, expected a number of the description  --what-if foo=1
+--set-hw cores=0: cores: 0, expected a whole number from 1 to 4096 cores  --what-if cores=0
+--what-if batch 0: expected a whole number from 1 to 2147483647  --size batch=8 --what-if batch=0
+calls.csv: is a table that does not say its batch, expected --size batch=N  --what-if batch=2
+calls.csv: no size holds a batch of 7, expected the batch that the table is of  --size batch=7 --what-if batch=14
+calls.csv: line 2: tensor 1 has more than 70368744177664 bytes at batch 2147483647  --size batch=8 --what-if batch=2147483647
+--what-if: expected no --tune with it                       --tune --what-if cores=2
+--what-if: expected at most 256 combinations                --what-if "cores=$(seq -s, 1 17)" --what-if "clock_mhz=$(seq -s, 800 816)"
+calls.csv: is a table, whose sizes are known: --size seq=... is for models of ONNX, expected batch=N alone  --size seq=2
+END
 "$autotune" network calls.csv --size batch=8 --what-if batch=1000000 --json -o large.json
 check 'large batches are answered' is large.json '.what_if[1].total_us > 1e4 * .total_us'
 bad 'no hardware description is called' network calls.csv --what-if hw=nowhere

@@ -242,30 +242,30 @@ check 'docs/examples/tilings.h is up to date' cmp tilings.h "$source_dir/docs/ex
 # ---------------------------------------------------------------- what is refused
 
 words() {
-    bad_and_idle 'store: expected ls, show, diff, export, import or gc' store
-    bad_and_idle 'store frob: expected ls' store frob before.db
-    bad_and_idle 'store ls: expected a store' store ls
-    bad_and_idle 'store diff: expected two stores' store diff before.db
-    bad_and_idle 'store import: expected a store and a file' store import before.db
-    bad_and_idle 'store ls: expected a store' store ls before.db after.db
-    bad_and_idle 'expected nothing here' store diff a b c
-    bad_and_idle '--dry-run: store ls has none' store ls before.db --dry-run
-    bad_and_idle '--keep: store gc has none' store gc before.db --keep
-    bad_and_idle '--keep, --replace: expected one of them' store import n.db one.jsonl --keep --replace
-    bad_and_idle '--kind nice: expected simulated, measured or imported' store ls before.db --kind nice
-    bad_and_idle '--dtype f61: expected f16, f32, bf16, i8, u8, i16, u16, i32 or u32; did you mean f16?' \
-        table --db before.db --dtype f61
-    bad_and_idle '--format: store show has no such format' store show before.db --format csv
-    bad_and_idle '--format c: expected one of table, json, csv' store ls before.db --format c
-    bad_and_idle 'unknown option --set-hw' store ls before.db --set-hw issue_ns=20
-    bad_and_idle 'unknown option --hw-path' table --db before.db --hw-path .
-    bad_and_idle '--cores 0: expected a whole number' table --db before.db --cores 0
-    bad_and_idle '--db is missing' table
-    bad_and_idle '--db: its value is missing' table --db
-    bad_and_idle '--format table: expected one of json, csv, c, markdown' table --db before.db --format table
-    bad_and_idle '--prefix 1x: expected a letter' table --db before.db --prefix 1x
-    bad_and_idle 'before.db: the tables of operator libraries hold tilings of matmul in the space cann' \
-        table -q --db before.db --cores 2 --format runtime_kb
+    cases bad_and_idle <<'END'
+store: expected ls, show, diff, export, import or gc        store
+store frob: expected ls                                     store frob before.db
+store ls: expected a store                                  store ls
+store diff: expected two stores                             store diff before.db
+store import: expected a store and a file                   store import before.db
+store ls: expected a store                                  store ls before.db after.db
+expected nothing here                                       store diff a b c
+--dry-run: store ls has none                                store ls before.db --dry-run
+--keep: store gc has none                                   store gc before.db --keep
+--keep, --replace: expected one of them                     store import n.db one.jsonl --keep --replace
+--kind nice: expected simulated, measured or imported       store ls before.db --kind nice
+--dtype f61: expected f16, f32, bf16, i8, u8, i16, u16, i32 or u32; did you mean f16?  table --db before.db --dtype f61
+--format: store show has no such format                     store show before.db --format csv
+--format c: expected one of table, json, csv                store ls before.db --format c
+unknown option --set-hw                                     store ls before.db --set-hw issue_ns=20
+unknown option --hw-path                                    table --db before.db --hw-path .
+--cores 0: expected a whole number                          table --db before.db --cores 0
+--db is missing                                             table
+--db: its value is missing                                  table --db
+--format table: expected one of json, csv, c, markdown      table --db before.db --format table
+--prefix 1x: expected a letter                              table --db before.db --prefix 1x
+before.db: the tables of operator libraries hold tilings of matmul in the space cann  table -q --db before.db --cores 2 --format runtime_kb
+END
 }
 
 # A table is of one thing; the message names what there is.
@@ -386,19 +386,23 @@ no_stores() {
     for word in 'store ls' 'store show' 'store export' 'store gc' 'table --db'; do
         # shellcheck disable=SC2086 # a list of words
         {
-            bad_and_idle 'nowhere.db: there is no such store' $word nowhere.db
-            bad_and_idle 'text.db: expected a store, this is no SQLite file' $word text.db
-            bad_and_idle 'half.db: the store is damaged' $word half.db
-            bad_and_idle 'newer.db: a store of version 99, expected at most' $word newer.db
-            bad_and_idle '.: ' $word .
+            cases bad_and_idle <<'END'
+nowhere.db: there is no such store                 $word nowhere.db
+text.db: expected a store, this is no SQLite file  $word text.db
+half.db: the store is damaged                      $word half.db
+newer.db: a store of version 99, expected at most  $word newer.db
+.:                                                 $word .
+END
         }
     done
-    bad_and_idle 'text.db: expected a store' store import text.db one.jsonl
-    bad_and_idle 'newer.db: a store of version 99' store import newer.db one.jsonl
-    bad_and_idle 'no/such/folder.db: ' store import no/such/folder.db one.jsonl
-    bad_and_idle 'newer.db: a store of version 99' store diff before.db newer.db
-    bad_and_idle 'text.db: expected a store' store diff text.db before.db
-    bad_and_idle 'full: ' store export before.db -o /dev/full
+    cases bad_and_idle <<'END'
+text.db: expected a store        store import text.db one.jsonl
+newer.db: a store of version 99  store import newer.db one.jsonl
+no/such/folder.db:               store import no/such/folder.db one.jsonl
+newer.db: a store of version 99  store diff before.db newer.db
+text.db: expected a store        store diff text.db before.db
+full:                            store export before.db -o /dev/full
+END
     rm text.db half.db newer.db
 }
 

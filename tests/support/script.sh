@@ -153,17 +153,15 @@ bad() { # fragment of the message, arguments…
     fi
 }
 
-# A table of such cases on standard input, a line each: the fragment, two blanks at least, and the
-# arguments as a shell reads them, lists like "${product[@]}" among them. Behind the table's own
-# arguments come those of the line.
-bad_lines() { # arguments that all lines begin with…
-    local line count=0
-    while IFS= read -r line; do
-        [[ $line == *'  '* ]] || { fail "no case: $line" && continue; }
-        eval "bad \"\${line%%  *}\" \"\$@\" ${line#*  }"
-        count=$((count + 1))
+# A table of cases on standard input, a line each: the fragment, two blanks at least, and the arguments
+# as a shell reads them, with lists like "${product[@]}". `cases bad` is such a call for each of them.
+cases() { # function that is called with a fragment and arguments
+    local row rows=0
+    while IFS= read -r row; do
+        eval "$1 \"\${row%%  *}\" ${row#*  }" </dev/null
+        rows=$((rows + 1))
     done
-    ((count)) || fail 'a table without a case'
+    ((rows)) || fail 'a table without a case'
 }
 
 # The best tiling of an answer as --set takes it.
