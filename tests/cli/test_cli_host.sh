@@ -140,14 +140,14 @@ ends_early() {
 }
 
 refusals() {
-    local product=${loads[0]} other="--hw $source_dir/tests/support/host-loops.cfg" command
+    local product=${loads[0]} other=(--hw "$source_dir/tests/support/host-loops.cfg")
     cases bad <<'END'
 only this machine can be measured           $product --validate 2 --hw ascend310
 --validate -1: expected a whole number      $product --validate -1 --hw host.cfg
 --validate x: expected a whole number       $product --validate x --hw host.cfg
 only this machine can be measured           validate $product
-it was measured on                          validate $product $other
-it was measured on                          $product $other
+it was measured on                          validate $product "${other[@]}"
+it was measured on                          $product "${other[@]}"
 --sample 0: expected a whole number         validate $product --hw host.cfg --sample 0
 is a processor                              program $product --hw host.cfg
 expected f32                                $product --hw host.cfg --dtype f16

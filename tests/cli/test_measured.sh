@@ -336,17 +336,22 @@ tables() {
     fi
 }
 
+# A refusal makes no store.
+refused() { # fragment of the message, arguments…
+    bad "$@"
+    check "$what: no store" test ! -e new.db
+}
+
 refusals() {
-    for command in "validate ${loads[0]} $here --fresh" "${loads[0]} $here --fresh" \
-        "${loads[0]} --validate 2 --db new.db" \
-        "validate ${loads[0]} --hw $source_dir/tests/support/host-loops.cfg --db new.db" \
-        "${loads[0]} --hw $source_dir/tests/support/host-loops.cfg --db new.db" \
-        "${loads[0]} $here --db no/such/folder.db"; do
-        answer 2 $command
-        check "$what: one line" test "$(wc -l <messages)" -eq 1
-        check "$what: no answer" test ! -s answer
-        check "$what: no store" test ! -e new.db
-    done
+    local product=${loads[0]} other=(--hw "$source_dir/tests/support/host-loops.cfg")
+    cases refused <<'END'
+--fresh: expected --db             validate $product $here --fresh
+--fresh: expected --db             $product $here --fresh
+only this machine can be measured  $product --validate 2 --db new.db
+it was measured on                 validate $product "${other[@]}" --db new.db
+it was measured on                 $product "${other[@]}" --db new.db
+no/such/folder.db                  $product $here --db no/such/folder.db
+END
 }
 
 tunes

@@ -90,7 +90,7 @@ answer() { # expected status, arguments…
     local expected=$1 status
     shift
     what="autotune$(printf ' %q' "$@")"
-    timeout 300 "$autotune" "$@" >"$work/answer" 2>"$work/messages" </dev/null
+    timeout 900 "$autotune" "$@" >"$work/answer" 2>"$work/messages" </dev/null
     status=$?
     if [[ $status == "$expected" ]]; then pass; else
         fail "$what: exit status $status, expected $expected: $(cat "$work/messages")"
