@@ -2,32 +2,8 @@
 # GNU patch makes of a program, with what `autotune advise` shows, the program that --apply writes.
 #
 #   tests/analysis/test_advise_patch.sh AUTOTUNE SOURCE_DIR
-set -u
-export LC_ALL=C
-autotune=$(realpath "$1")
-source_dir=$(realpath "$2")
-export AUTOTUNE_CONFIGS=$source_dir/configs
-export XDG_CONFIG_HOME=/nonexistent
-if ! patch --version 2>/dev/null | grep -q 'GNU patch'; then
-    echo "skipped: GNU patch is not here"
-    exit 77
-fi
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 2
-passed=0
-failed=0
-
-expect() { # what, command: it succeeds
-    local what=$1
-    shift
-    if "$@"; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAILED $what"
-    fi
-}
+. "$(dirname "$0")/../support/script.sh"
+patch --version 2>/dev/null | grep -q 'GNU patch' || skip 'GNU patch is not here'
 
 without_steps() { # program: what --apply wrote, without the comments that say what was done
     local steps
@@ -43,9 +19,9 @@ try_change() { # file strategy
     [[ -s changed ]] || return
     without_steps changed >wanted
     "$autotune" advise "$file" --cores 1 --apply "$strategy" --format diff >patch.diff
-    expect "$file $strategy: patch" patch -p0 -F0 --batch --binary -s <patch.diff
-    expect "$file $strategy: the same" cmp -- "$file" wanted
-    expect "$file $strategy: nothing left" test ! -e "$file.rej" -a ! -e "$file.orig"
+    check "$file $strategy: patch" patch -p0 -F0 --batch --binary -s <patch.diff
+    check "$file $strategy: the same" cmp -- "$file" wanted
+    check "$file $strategy: nothing left" test ! -e "$file.rej" -a ! -e "$file.orig"
     cp -- original "$file"
     rm changed
 }
@@ -56,9 +32,9 @@ shown_change() { # file strategy: the patch as it stands among the advice
     "$autotune" advise "$file" --cores 1 --apply "$strategy" -o changed
     "$autotune" advise "$file" --cores 1 --chain 0 |
         awk -v name="$strategy" '/^  [A-Z]+ +saves/ { on = $1 == name } /^  what else/ { on = 0 } on' >shown
-    expect "$file $strategy: patch as shown" patch -p0 -F0 --batch -s <shown
+    check "$file $strategy: patch as shown" patch -p0 -F0 --batch -s <shown
     without_steps changed >wanted
-    expect "$file $strategy: the same as shown" cmp -- "$file" wanted
+    check "$file $strategy: the same as shown" cmp -- "$file" wanted
     cp -- original "$file"
     rm changed
 }
@@ -81,7 +57,7 @@ for file in 'two words.txt' 'a "b"\c.txt' $'tab\tstop.txt'; do
     try_change "$file" MRT
 done
 "$autotune" advise $'new\nbarrier.txt' --cores 1 --apply MRT >changed
-expect "a newline in a name starts no line" test "$(grep -c '^barrier' changed)" = 0
+check "a newline in a name starts no line" test "$(grep -c '^barrier' changed)" = 0
 
 # Lines that end with a return, a last line without a newline, bytes of no encoding, no comments.
 sed 's/$/\r/' kernels/advise.txt >returns.txt
@@ -94,9 +70,8 @@ for file in returns.txt unended.txt bytes.txt bare.txt; do
     done
 done
 "$autotune" advise bytes.txt --cores 1 >shown
-expect "no byte of a comment steers the terminal" test "$(grep -c $'\x1b' shown)" = 0
+check "no byte of a comment steers the terminal" test "$(grep -c $'\x1b' shown)" = 0
 "$autotune" advise bytes.txt --cores 1 --json >answer.json
-expect "bytes of no encoding are no harm to JSON" iconv -f UTF-8 -t UTF-8 -o /dev/null answer.json
+check "bytes of no encoding are no harm to JSON" iconv -f UTF-8 -t UTF-8 -o /dev/null answer.json
 
-echo "$passed passed, $failed failed"
-[[ $failed == 0 && $passed -gt 50 ]]
+finish 50

@@ -1,36 +1,15 @@
 #!/usr/bin/env bash
 # The case studies of R (Y. Zhou et al., "Squeezing Operator Performance Potential for the Ascend
 # Architecture", ASPLOS 2025, section 5), docs/examples/roofline: the published order of causes, the
-# utilisations within 5 points, work that no step changes but the one that is meant to, and programs
+# utilisations near 5 points, work that no step changes but the one that is meant to, and programs
 # that are safe. The tables of results/published/r-case-studies.txt are from here.
 #
 #   tests/analysis/test_case_studies.sh AUTOTUNE SOURCE_DIR                       compare
 #   tests/analysis/test_case_studies.sh AUTOTUNE SOURCE_DIR --table|--advice|--texts      print one of the tables
-set -u
-export LC_ALL=C
-autotune=$1
-source_dir=$2
-export AUTOTUNE_CONFIGS=$source_dir/configs
-export XDG_CONFIG_HOME=/nonexistent
+. "$(dirname "$0")/../support/script.sh"
+needs jq
 programs=$source_dir/docs/examples/roofline
 tolerance=5 # points
-passed=0
-failed=0
-
-command -v jq >/dev/null || { echo "SKIP: no jq"; exit 77; }
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-
-pass() { passed=$((passed + 1)); }
-
-fail() {
-    failed=$((failed + 1))
-    echo "FAILED $*"
-}
-
-expect() { # what, expected, found
-    if [ "$2" = "$3" ]; then pass; else fail "$1: expected '$2', found '$3'"; fi
-}
 
 # What R prints, - where it does not. program, step, verdict, its component, U in % (the largest of
 # all components), the component that it is of, R in %, the component that it is of, time in us.
@@ -59,19 +38,19 @@ differs() { # program, column
 }
 
 analyse() {
-    "$autotune" analyse "$programs/$1.txt" --hw r-inference --json >"$work/$1.json" ||
+    "$autotune" analyse "$programs/$1.txt" --hw r-inference --json >"$1.json" ||
         fail "analyse $1"
 }
 
 ours() { # program, jq filter on the operator
-    jq -r ".operators[0] | $2" "$work/$1.json"
+    jq -r ".operators[0] | $2" "$1.json"
 }
 
 largest() { # program, ratio: "component percent"
     ours "$1" ".components | max_by(.$2) | \"\(.name) \(.$2 * 100)\""
 }
 
-within() { # what, published, ours
+near() { # what, published, ours
     if awk -v a="$2" -v b="$3" -v t="$tolerance" 'BEGIN { d = a - b; exit !(d <= t && -d <= t) }'; then
         pass
     else
@@ -91,17 +70,17 @@ ratio_of() { # program, ratio, component
 check_diagnosis() {
     while IFS=$'\t' read -r name _ verdict component u u_of r r_of _; do
         if [ "$verdict" = - ]; then
-            ours "$name" .verdict | grep -q Bound && fail "$name is bound, R's is not"
+            check "$name is not bound, as R's is not" not grep -q Bound <<<"$(ours "$name" .verdict)"
         else
-            expect "verdict of $name" "$verdict" "$(ours "$name" .verdict)"
+            equal "verdict of $name" "$verdict" "$(ours "$name" .verdict)"
             [ "$component" = any ] || differs "$name" verdict_component ||
-                expect "component of $name" "$component" "$(ours "$name" .component)"
+                equal "component of $name" "$component" "$(ours "$name" .component)"
         fi
         [ "$u_of" = any ] ||
-            expect "most used in $name" "$u_of" "$(largest "$name" utilisation | cut -d' ' -f1)"
-        within "utilisation of $name" "$u" "$(largest "$name" utilisation | cut -d' ' -f2)"
+            equal "most used in $name" "$u_of" "$(largest "$name" utilisation | cut -d' ' -f1)"
+        near "utilisation of $name" "$u" "$(largest "$name" utilisation | cut -d' ' -f2)"
         [ "$r" = - ] || differs "$name" active ||
-            within "active ratio of $name" "$r" "$(ratio_of "$name" active_ratio "$r_of")"
+            near "active ratio of $name" "$r" "$(ratio_of "$name" active_ratio "$r_of")"
     done < <(rows)
 }
 
@@ -111,8 +90,8 @@ check_safe() {
         kinds=$("$autotune" check "$programs/$name.txt" --hw r-inference --json |
             jq -r '[.findings[].kind] | sort | group_by(.) | map("\(length) \(.[0])") | join(", ")')
         case $name in
-        depthwise-[01]) expect "check of $name" "5 over_sync" "$kinds" ;;
-        *) expect "check of $name" "" "$kinds" ;;
+        depthwise-[01]) equal "check of $name" "5 over_sync" "$kinds" ;;
+        *) equal "check of $name" "" "$kinds" ;;
         esac
     done < <(rows)
 }
@@ -126,16 +105,12 @@ check_steps() {
     previous=
     while IFS=$'\t' read -r name step _; do
         if [ "$step" != - ]; then
-            if ! awk -v a="$(ours "$previous" .time_us)" -v b="$(ours "$name" .time_us)" \
-                'BEGIN { exit !(b < a) }'; then
-                fail "$name is not faster than $previous"
-            else
-                pass
-            fi
+            check "$name is faster than $previous" awk -v a="$(ours "$previous" .time_us)" \
+                -v b="$(ours "$name" .time_us)" 'BEGIN { exit !(b < a) }'
             changed=$(diff <(work_of "$previous") <(work_of "$name") | grep -c '^>')
             case $step in
-            MRT) expect "work changed by $step" 1 "$changed" ;;
-            *) expect "work changed by $step" 0 "$changed" ;;
+            MRT) equal "work changed by $step" 1 "$changed" ;;
+            *) equal "work changed by $step" 0 "$changed" ;;
             esac
         fi
         previous=$name
@@ -191,11 +166,11 @@ best_of() { # text, shape
 
 check_texts() {
     while IFS=$'\t' read -r name shape last; do
-        best_of "$name" "$shape" >"$work/best"
-        expect "$name: proven" true "$(jq .search.optimal "$work/best")"
-        expect "$name: no slower than $last" true "$(jq --argjson last "$(ours "$last" .time_us)" \
-            '.best.time_ns <= 1000 * $last' "$work/best")"
-        expect "$name is safe" 0 "$("$autotune" program --kernel "$programs/$name.kernel" \
+        best_of "$name" "$shape" >"best"
+        equal "$name: proven" true "$(jq .search.optimal "best")"
+        equal "$name: no slower than $last" true "$(jq --argjson last "$(ours "$last" .time_us)" \
+            '.best.time_ns <= 1000 * $last' "best")"
+        equal "$name is safe" 0 "$("$autotune" program --kernel "$programs/$name.kernel" \
             --shape "$shape" --hw r-inference --cores 1 |
             "$autotune" check - --hw r-inference >/dev/null; echo $?)"
     done < <(texts)
@@ -222,5 +197,4 @@ check_diagnosis
 check_safe
 check_steps
 check_texts
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

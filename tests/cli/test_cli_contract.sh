@@ -5,39 +5,21 @@
 #
 #   tests/cli/test_cli_contract.sh AUTOTUNE SOURCE_DIR
 #
-# AUTOTUNE_SLOW=1 (sanitizer builds) tries fewer shapes. Needs jq.
+# AUTOTUNE_SLOW=1 (sanitizer builds) tries fewer shapes.
 # shellcheck disable=SC2016,SC2086 # jq's variables; lists of arguments
-set -u
-export LC_ALL=C
-unset ARGP_HELP_FMT ASCEND_HOME_PATH NO_COLOR POSIXLY_CORRECT
-autotune=$1
-export AUTOTUNE_CONFIGS=$2/configs
-export XDG_CONFIG_HOME=/nonexistent
-programs=$2/tests/golden/cli
+. "$(dirname "$0")/../support/script.sh"
+needs jq
+programs=$source_dir/tests/golden/cli
 slow=${AUTOTUNE_SLOW:-0}
-if ! command -v jq >/dev/null; then
-    echo 'jq is not installed: skipped'
-    exit 77
-fi
-# shellcheck source=tests/support/answers.sh
-. "$2/tests/support/answers.sh"
-
-same() { # what, expected file, file
-    if diff -u --label expected --label got "$2" "$3"; then pass; else fail "$1"; fi
-}
 
 # The answer without what may differ from run to run.
 timeless() {
-    jq 'del(.search.seconds, .search.threads)' "$work/answer"
+    jq 'del(.search.seconds, .search.threads)' answer
 }
 
 # Text of JSON: jq would read NaN and print it as null.
 finite() {
-    if grep -qiE '(nan|inf)[,"]?$|: *-?(nan|inf)' "$work/answer"; then
-        fail "$what: not finite: $(grep -iE 'nan|inf' "$work/answer" | head -3)"
-    else
-        pass
-    fi
+    check "$what: finite" not grep -iE '(nan|inf)[,"]?$|: *-?(nan|inf)' answer
 }
 
 integers() { # object, key…
@@ -93,9 +75,7 @@ keys_of_tune() {
     optimal_holds '.shape == {"m": 256, "k": 384, "n": 320, "batch": 1}' '.cores == 2' \
         '.hardware == "Ascend 310"' '.space == "thesis"' '.top | length == 1' \
         '.hardware_file | endswith("/configs/hardware/ascend310.cfg")'
-    if grep -qE '"time_ns": [0-9]{4,}\.[0-9]{5,}' "$work/answer"; then pass; else
-        fail "$what: fewer than 9 significant digits"
-    fi
+    check "$what: 9 significant digits" grep -qE '"time_ns": [0-9]{4,}\.[0-9]{5,}' answer
     answer 0 $product --format json --top 7 --batch 3 --cores 1
     optimal_holds '.top | length == 7' '.shape.batch == 3' '.cores == 1' \
         '.top | all(.cores_used == 1)'
@@ -130,7 +110,7 @@ keys_of_explain() {
             and .needed_bytes > .available_bytes and .available_bytes > 0
             and .excess_bytes == .needed_bytes - .available_bytes)' \
         '[.violations[].limit] == ["l1", "l0a", "l0b"]'
-    nearest=$(jq -r '.nearest | to_entries | map("\(.key)=\(.value)") | join(",")' "$work/answer")
+    nearest=$(jq '{best: {tiling: .nearest}}' answer | tiling_of -)
     answer 0 explain $product --set "$nearest"
     holds '.legal' '.violations == []' '.nearest == null'
     answer 0 explain $product --set "$nearest" --set-hw buffers.l0a.capacity_bytes=256
@@ -146,23 +126,23 @@ keys_beside() {
     for job in '--op matmul --shape 64x96x80' '--op matmul --shape 64x64x64 --hw ascend910b3' \
         '--op knn --shape 64x32x200 --k 8' '--op cubefx --shape 4096 --order 8 --functions 1'; do
         answer 0 $job --json
-        timeless >"$work/plain"
+        timeless >plain
         for threads in 1 3; do
-            answer 0 $job --json --threads $threads --trace "$work/trace.json" \
+            answer 0 $job --json --threads $threads --trace trace.json \
                 --landscape "$work/map.$threads"
-            timeless >"$work/beside"
-            same "$job: --trace or --landscape changes the answer" "$work/plain" "$work/beside"
+            timeless >beside
+            same "$job: --trace or --landscape changes the answer" plain beside
             jq -c '[.traceEvents[] | select(.args.batch != null) | [.args.batch, .name, .args]]
                 | group_by(.[0]) | map([.[0][0], .[0][1], (map(.[2].bounded // 0) | add),
-                    (map(.[2].played // 0) | add)])' "$work/trace.json" >"$work/batches.$threads"
+                    (map(.[2].played // 0) | add)])' trace.json >"$work/batches.$threads"
         done
         same "$job: threads change the batches" "$work/batches.1" "$work/batches.3"
         same "$job: threads change the map" "$work/map.1" "$work/map.3"
-        best=$(jq .best.time_ns "$work/answer")
-        cp "$work/trace.json" "$work/answer"
+        best=$(jq .best.time_ns answer)
+        cp trace.json answer
         holds '[.traceEvents[] | select(.ph == "X")] | length > 5 and all(.dur > 0 and .ts >= 0)' \
             '[.traceEvents[] | select(.ph == "C") | .name] | unique | length == 4'
-        cp "$work/map.3" "$work/answer"
+        cp "$work/map.3" answer
         finite
         holds ".slice.best as [\$x, \$y] | .slice.cells[\$y][\$x].time_ns == $best" \
             '.schema == 1 and .slice.kind == "slice"' \
@@ -170,9 +150,9 @@ keys_beside() {
                 (.cells | length) == (.axes[1].values | length) and
                 (.axes[0].values | length) as $x | .cells | all(length == $x))'
     done
-    rm "$work/trace.json"
-    answer 0 --op matmul --shape 512x512x512 --time-limit 1e-6 --trace "$work/trace.json"
-    cp "$work/trace.json" "$work/answer"
+    rm trace.json
+    answer 0 --op matmul --shape 512x512x512 --time-limit 1e-6 --trace trace.json
+    cp trace.json answer
     holds '[.traceEvents[] | select(.name == "answering")] | length == 1'
 }
 
@@ -185,12 +165,12 @@ keys_of_simulate() {
         '.paths | length > 0 and all((.name | contains("->")) and (.bytes | type == "number"))' \
         '[.paths[] | select(.name == "gm->l1") | .bytes] == [24576]'
     for how in --separately --full '--separately --full'; do
-        cp "$work/answer" "$work/in-step"
+        cp answer in-step
         answer 0 simulate "$programs/pipeline.asm" --json $how
-        same "simulate $how changes the answer" "$work/in-step" "$work/answer"
+        same "simulate $how changes the answer" in-step answer
     done
-    answer 0 simulate "$programs/pipeline.asm" --trace "$work/trace.json"
-    cp "$work/trace.json" "$work/answer"
+    answer 0 simulate "$programs/pipeline.asm" --trace trace.json
+    cp trace.json answer
     holds '.traceEvents | length > 20' \
         '[.traceEvents[] | select(.ph == "X")] | all(.dur >= 0 and .ts >= 0 and .args.line > 0)'
     answer 0 simulate /dev/null --json --set-hw launch_ns=0
@@ -263,12 +243,12 @@ keys_of_advise() {
         '[.advice[] | select(.applies | not)] | all(.saved_ns == null and .time_ns == null and .tidied_ns == null
             and .changes == [] and .diff == null and (.condition | length > 0))' \
         '.chain[0] as $first | .advice | any({strategy, saved_ns, time_ns} == $first)' '.chain | length <= 4'
-    for name in $(jq -r '.advice[] | select(.applies) | .strategy' "$work/answer"); do
+    for name in $(jq -r '.advice[] | select(.applies) | .strategy' answer); do
         answer 0 advise "$example" --json
-        best=$(jq ".advice[] | select(.strategy == \"$name\") | .time_ns" "$work/answer")
-        answer 0 advise "$example" --apply "$name" -o "$work/changed"
-        answer 0 check "$work/changed"
-        answer 0 simulate "$work/changed" --json
+        best=$(jq ".advice[] | select(.strategy == \"$name\") | .time_ns" answer)
+        answer 0 advise "$example" --apply "$name" -o changed
+        answer 0 check changed
+        answer 0 simulate changed --json
         holds ".time_ns == $best"
     done
     answer 0 advise "$example" --apply best --json
@@ -320,14 +300,12 @@ tuned_holds() { # operator, keys of its tilings as JSON, conditions beyond these
         '.search.lower_bound_ns == .best.time_ns' "$@"
 }
 
-setting() { jq -r '.best.tiling | to_entries | map("\(.key)=\(.value)") | join(",")' "$1"; }
-
 # Plays $work/answer, a program, and leaves its time in $part_ns; it has to be safe.
 play_part() { # cores
-    cp "$work/answer" "$work/program"
-    answer 0 check "$work/program"
-    answer 0 simulate "$work/program" --cores "$1" --json
-    part_ns=$(jq .time_ns "$work/answer")
+    cp answer program
+    answer 0 check program
+    answer 0 simulate program --cores "$1" --json
+    part_ns=$(jq .time_ns answer)
 }
 
 knn_keys='["m1", "n1", "m2", "n2", "cores"]'
@@ -364,15 +342,15 @@ keys_of_knn() {
                 "bitonic selection", "heap selection"]' \
             '.best.time_ns as $t | .comparison | all(.time_ns > 0 and (.slower * $t - .time_ns | fabs) < 1e-6 * .time_ns)' \
             '.comparison[:2] | all(.slower >= 1 - 1e-12)'
-        cp "$work/answer" "$work/tuned"
-        cores=$(jq .best.cores_used "$work/tuned")
+        cp answer tuned
+        cores=$(jq .best.cores_used tuned)
         for part in distance idle step full; do
-            answer 0 program $problem --set "$(setting "$work/tuned")" --part $part
+            answer 0 program $problem --set "$(tiling_of tuned)" --part $part
             play_part "$cores"
-            jq --arg part $part --argjson ns "$part_ns" '.played[$part] = $ns' "$work/tuned" >"$work/now"
-            mv "$work/now" "$work/tuned"
+            jq --arg part $part --argjson ns "$part_ns" '.played[$part] = $ns' tuned >now
+            mv now tuned
         done
-        cp "$work/tuned" "$work/answer"
+        cp tuned answer
         what="autotune $problem: the parts' programs take the times of tile_costs"
         holds '.tile_costs.distance_ns == .played.distance' '.tile_costs.selection_idle_ns == .played.idle' \
             '.tile_costs.selection_step_ns - (.played.step - .played.idle) | fabs < 1e-6' \
@@ -406,13 +384,13 @@ keys_of_cubefx() {
             '.merge_choice | .why | length > 0' '.merge_choice | .slower == null or .slower >= 1' \
             '[.comparison[].instead] == ["naive", "horner", "estrin", "motzkin", "cordic"]' \
             '.best.time_ns as $t | .comparison | all((.slower * $t - .time_ns | fabs) < 1e-6 * .time_ns)'
-        cp "$work/answer" "$work/tuned"
-        answer 0 program $problem --set "$(setting "$work/tuned")" --part kernel
-        cp "$work/answer" "$work/first"
+        cp answer tuned
+        answer 0 program $problem --set "$(tiling_of tuned)" --part kernel
+        cp answer first
         answer 0 program $problem
-        same "$what: not the best's program" "$work/first" "$work/answer"
-        play_part "$(jq .best.cores_used "$work/tuned")"
-        cp "$work/tuned" "$work/answer"
+        same "$what: not the best's program" first answer
+        play_part "$(jq .best.cores_used tuned)"
+        cp tuned answer
         holds ".best.time_ns == $part_ns"
     done
     problem='--op cubefx --shape 4096'
@@ -425,9 +403,9 @@ keys_of_cubefx() {
         answer 0 $problem --order 6 --functions 4 --transfer-weight $weight --json
         finite
         holds ".integer_program | .cost - (.mac_count + $weight * .transfer_elements) | fabs < 1e-6"
-        jq '.integer_program | del(.cost)' "$work/answer" >"$work/now"
-        [ $weight != 0 ] || cp "$work/now" "$work/first"
-        same "$what: changes the merge" "$work/first" "$work/now"
+        jq '.integer_program | del(.cost)' answer >now
+        [ $weight != 0 ] || cp now first
+        same "$what: changes the merge" first now
     done
     for order in 1 16 65; do
         answer 0 $problem --order $order --function sin,TAN,sin --expand-at 0.5 --json
@@ -449,9 +427,9 @@ fits_the_page() {
     for load in '--op knn --shape 1280x128x2048 --k 16' '--op cubefx --shape 16384 --order 6 --functions 4' \
         '--op cubefx --shape 16384 --order 16 --function sin,cos,tan,tanh,sigmoid,gelu,exp,log1p'; do
         answer 0 $load --compare
-        width=$(grep -v '^/' "$work/answer" | awk '{ if (length > most) most = length } END { print most }')
-        if [ "$width" -le 110 ]; then pass; else fail "$what: $width columns"; fi
-        if grep -q '[^ ] $\|coefficients\|^ *merges$' "$work/answer"; then fail "$what: noise"; else pass; fi
+        width=$(grep -v '^/' answer | awk '{ if (length > most) most = length } END { print most }')
+        check "$what: $width columns" test "$width" -le 110
+        check "$what: no noise" not grep '[^ ] $\|coefficients\|^ *merges$' answer
     done
 }
 
@@ -475,14 +453,14 @@ keys_of_reproduce() {
         '[.rows[] | select(.source == "T Fig. 2.16") | .ours] | map(numbers) | length == 4 and all(. > 1)' \
         '[.rows[] | select(.source | startswith("L")) | select(.quantity | contains("left out")) | .ours]
             | length == 10 and all(. != null)'
-    jq -n --slurpfile learned "$AUTOTUNE_CONFIGS/hardware/ascend910.network.json" --slurpfile answer "$work/answer" \
+    jq -n --slurpfile learned "$AUTOTUNE_CONFIGS/hardware/ascend910.network.json" --slurpfile answer answer \
         '($learned[0].cross_validated[] | select(.rows == "L\u0027s sums, network left out").corrected[0]) as $mean
             | $answer[0].rows[] | select(.quantity == "whole steps; ours: network left out")
-            | (.ours - 100 * $mean | fabs) < 1e-9' >"$work/quoted"
-    same 'reproduce quotes what the shipped record does not say' <(echo true) "$work/quoted"
-    jq '[.rows[] | select(.source | startswith("T 4.4"))]' "$work/answer" >"$work/first"
+            | (.ours - 100 * $mean | fabs) < 1e-9' >quoted
+    same 'reproduce quotes what the shipped record does not say' <(echo true) quoted
+    jq '[.rows[] | select(.source | startswith("T 4.4"))]' answer >first
     answer 0 reproduce 'T 4.4' --json
-    same 'some rows are not those of all' "$work/first" <(jq .rows "$work/answer")
+    same 'some rows are not those of all' first <(jq .rows answer)
 }
 
 # Shapes that stay the same from run to run: "MxKxN [--batch B] [--cores 1]".
@@ -507,21 +485,21 @@ shapes() { # count, largest size
 }
 
 same_for_any_threads() {
-    rm -f "$work/first"
-    [ "$slow" = 1 ] && count=1 || count=4
+    rm -f first
+    [ "$slow" = 1 ] && count=1 || count=2
     for strategy in bound exhaustive random; do
         while read -r shape; do
-            for threads in 1 2 3 1 8; do
+            for threads in 1 3 8 1; do
                 answer 0 --op matmul --shape $shape --json --top 9 --strategy $strategy \
                     --threads $threads
-                timeless >"$work/now"
-                [ -e "$work/first" ] || cp "$work/now" "$work/first"
-                same "$what: differs from one thread" "$work/first" "$work/now"
+                timeless >now
+                [ -e first ] || cp now first
+                same "$what: differs from one thread" first now
             done
-            rm -f "$work/first"
+            rm -f first
         done < <(shapes $count 400)
     done
-    [ "$slow" = 1 ] && threads_of='1 3' || threads_of='1 2 3 8 1'
+    [ "$slow" = 1 ] && threads_of='1 3' || threads_of='1 3 8'
     for load in '--op knn --shape 160x64x1000 --k 5 --compare' \
         '--op knn --shape 64x32x256 --k 2 --steps max --strategy exhaustive' \
         '--op knn --shape 160x64x1000 --k 5 --strategy random' \
@@ -529,47 +507,46 @@ same_for_any_threads() {
         '--op cubefx --shape 3000 --order 16 --function sin,gelu --strategy exhaustive'; do
         for threads in $threads_of; do
             answer 0 $load --json --top 9 --threads $threads
-            timeless >"$work/now"
-            [ -e "$work/first" ] || cp "$work/now" "$work/first"
-            same "$what: differs from one thread" "$work/first" "$work/now"
+            timeless >now
+            [ -e first ] || cp now first
+            same "$what: differs from one thread" first now
         done
-        rm -f "$work/first"
+        rm -f first
     done
 }
 
 # What the search proves is what trying everything finds.
 same_by_any_strategy() {
-    [ "$slow" = 1 ] && count=6 || count=40
+    [ "$slow" = 1 ] && count=6 || count=12
     while read -r shape; do
         for strategy in exhaustive bound; do
             answer 0 --op matmul --shape $shape --json --top 5 --strategy $strategy
             optimal_short='{best, top, cores, n: [.search | .candidates, .feasible,
                 .within_1_percent, .optimal, .gap, .lower_bound_ns]}'
-            jq "$optimal_short" "$work/answer" >"$work/$strategy"
+            jq "$optimal_short" answer >$strategy
         done
-        same "$what: differs from exhaustive" "$work/exhaustive" "$work/bound"
+        same "$what: differs from exhaustive" exhaustive bound
         holds '.search | .optimal and .feasible == .pruned + .simulated'
     done < <(shapes $count 512)
 }
 
 # The program of the best takes the time that the search reports, and is safe.
 program_reproduces() {
-    [ "$slow" = 1 ] && count=4 || count=20
+    [ "$slow" = 1 ] && count=4 || count=8
     while read -r shape; do
         answer 0 --op matmul --shape $shape --json
-        best=$(jq .best.time_ns "$work/answer")
-        cores=$(jq .best.cores_used "$work/answer")
-        set=$(jq -r '.best.tiling | to_entries | map("\(.key)=\(.value)") | join(",")' \
-            "$work/answer")
+        best=$(jq .best.time_ns answer)
+        cores=$(jq .best.cores_used answer)
+        set=$(tiling_of answer)
         answer 0 program --op matmul --shape $shape --set "$set"
-        cp "$work/answer" "$work/program"
+        cp answer program
         answer 0 program --op matmul --shape $shape
-        same "$what: not the best's program" "$work/program" "$work/answer"
-        answer 0 simulate "$work/program" --cores "$cores" --json
+        same "$what: not the best's program" program answer
+        answer 0 simulate program --cores "$cores" --json
         holds ".time_ns == $best"
-        answer 0 simulate "$work/program" --cores "$cores" --json --separately
+        answer 0 simulate program --cores "$cores" --json --separately
         holds ".time_ns == $best"
-        answer 0 check "$work/program"
+        answer 0 check program
     done < <(shapes $count 512)
 }
 
@@ -585,30 +562,30 @@ ends_by_time_limit() {
     found_holds '.search | .optimal == false' ".search.seconds < $limit + 10" \
         '.search.simulated > 0'
     answer 0 $long --time-limit $limit
-    if grep -q '^  cut short ' "$work/answer"; then pass; else fail "$what: no word of the cut"; fi
+    said '  cut short '
     answer 0 --op matmul --shape 64x64x64 --json --time-limit 1000
     optimal_holds
-    "$autotune" $long --time-limit 1e-9 >"$work/answer" 2>&1 # before anything is known
-    if grep -q 'none legal\|no tiling' "$work/answer"; then
-        fail 'a search that was cut short claims that nothing is legal'
-    else
-        pass
-    fi
+    "$autotune" $long --time-limit 1e-9 >answer 2>&1 # before anything is known
+    check 'a search that was cut short does not claim that nothing is legal' not grep 'none legal\|no tiling' answer
 }
 
 ends_by_signal() { # signal, status, seconds
+    stop "$@"
+    found_holds '.search.optimal == false' '.search.gap >= 0'
+    equal "$what: messages" '' "$(cat messages)"
+}
+
+stop() { # signal, status, seconds: of $long
     what="kill -$1: autotune $long --json"
     (
-        "$autotune" $long --json >"$work/answer" 2>"$work/messages" &
+        "$autotune" $long --json >answer 2>messages &
         job=$!
         sleep "$3"
         kill "-$1" $job
         wait $job
     ) 2>/dev/null
     status=$?
-    if [ $status -eq "$2" ]; then pass; else fail "$what: status $status, expected $2"; fi
-    found_holds '.search.optimal == false' '.search.gap >= 0'
-    if [ -s "$work/messages" ]; then fail "$what: $(cat "$work/messages")"; else pass; fi
+    equal "$what: status" "$2" $status
 }
 
 # A comparison has searches of its own: it is left out when the search has been cut short.
@@ -619,20 +596,9 @@ points_end_early() {
     holds '.best.time_ns > 0' '.search.optimal == false' '.search.gap >= 0' '.comparison == null' \
         'has("stages")'
     answer 0 $long_points --time-limit $limit
-    if grep -q 'left out: it was cut short' "$work/answer"; then pass; else
-        fail "$what: no word of the comparison"
-    fi
+    said 'left out: it was cut short'
     long=$long_points
-    (
-        "$autotune" $long --json >"$work/answer" 2>"$work/messages" &
-        job=$!
-        sleep $wait
-        kill -INT $job
-        wait $job
-    ) 2>/dev/null
-    status=$?
-    what="kill -INT: autotune $long --json"
-    if [ $status -eq 130 ]; then pass; else fail "$what: status $status, expected 130"; fi
+    stop INT 130 $wait
     holds '.best.time_ns > 0' '.search.optimal == false' '.comparison == null'
 }
 
@@ -651,8 +617,8 @@ exports_are_read_back() {
         answer 0 evaluate "$work/kernels.$format" --hw ascend910b1 --json
         holds '.rows[0].shape == "256x128x256" and .used == 1'
     done
-    answer 0 $cann --format tcubetiling -o "$work/tiling.h"
-    cat >"$work/reader.c" <<'END'
+    answer 0 $cann --format tcubetiling -o tiling.h
+    cat >reader.c <<'END'
 #include "tiling.h"
 #include <stdio.h>
 int main(void)
@@ -668,11 +634,9 @@ END
         what="$compiler: the header of tcubetiling"
         if ! command -v "${compiler%% *}" >/dev/null; then
             echo "skipped: no ${compiler%% *}"
-        elif $compiler -Wall -Wextra -Wpedantic -Werror -o "$work/reader" "$work/reader.c" &&
-            [ "$("$work/reader")" = '256 128 256' ]; then
-            pass
         else
-            fail "$what"
+            check "$what" $compiler -Wall -Wextra -Wpedantic -Werror -o reader reader.c
+            equal "$what: what it says" '256 128 256' "$(./reader)"
         fi
     done
 }
@@ -697,5 +661,4 @@ ends_by_time_limit
 ends_by_signals
 points_end_early
 keys_of_reproduce
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish

@@ -2,20 +2,14 @@
 # Learned corrections by the command line: learning one, what answers then show, and when not.
 #
 #   tests/cli/test_cli_correction.sh AUTOTUNE SOURCE_DIR
-set -u
-export LC_ALL=C
-autotune=$1
-source_dir=$2
-# shellcheck source-path=SCRIPTDIR source=../support/answers.sh
-. "$source_dir/tests/support/answers.sh"
-export AUTOTUNE_CONFIGS=$source_dir/configs XDG_CONFIG_HOME=/nonexistent
+. "$(dirname "$0")/../support/script.sh"
+needs jq
 # What is shipped has to be learned again where times or numbers have changed.
 answer 0 list hw
-grep -E 'not corrected|correction broken' "$work/answer" && fail 'a shipped correction is out of date' || pass
-cp -r "$source_dir/configs" "$work/configs"
-rm -f "$work"/configs/hardware/*.correction.json
+check 'no shipped correction is out of date' not grep -E 'not corrected|correction broken' answer
+cp -r "$source_dir/configs" .
+rm -f configs/hardware/*.correction.json
 export AUTOTUNE_CONFIGS=$work/configs
-cd "$work" || exit 1
 
 # Kernels of 8 sizes of m and 10 of n; the i-th takes so many microseconds as the i-th word says.
 bank() { # microseconds…
@@ -48,9 +42,10 @@ holds '.learned_from[0].rows == 80' '.written == "'$mine'"' \
     '.cross_validated | map(select(.rows == "all" and .times == "corrected"))[0].mean_relative_error < 0.05'
 answer 0 "${learn[@]}" -o again.json --threads 1
 answer 0 "${learn[@]}" -o -
-cmp -s $mine again.json && cmp -s $mine answer && pass || fail 'the same file by any threads, and on -'
+same 'the same file by any threads' $mine again.json
+same 'and on -' $mine answer
 answer 0 "${learn[@]}" --seed 2 -o other.json
-cmp -s $mine other.json && fail 'another seed draws otherwise' || pass
+check 'another seed draws otherwise' not cmp -s $mine other.json
 
 answer 0 evaluate measured.jsonl --hw ascend910b2 --json
 holds '.mape > 0.1' '.corrected | .mape < 0.05 and .used == 80 and .interval_covers >= 0.7' \
@@ -62,34 +57,31 @@ holds '.mape > 0.1' '.corrected | .mape < 0.05 and .used == 80 and .interval_cov
 cp answer with
 answer 0 evaluate measured.jsonl --hw ascend910b2 --json --no-correction
 holds 'has("corrected") | not' '.rows[0] | has("corrected_ns") | not'
-jq -c '[.rows[].predicted_ns]' answer >without
-jq -c '[.rows[].predicted_ns]' with | cmp -s - without && pass || fail 'simulated times stay'
+equal 'simulated times stay' "$(jq '[.rows[].predicted_ns]' with)" "$(jq '[.rows[].predicted_ns]' answer)"
 answer 0 evaluate measured.jsonl --hw ascend910b2 --format csv
-head -n 1 answer | grep -q 'corrected_ns,interval_low_ns,interval_high_ns$' && pass || fail 'csv'
+check csv grep -q 'corrected_ns,interval_low_ns,interval_high_ns$' <(head -n 1 answer)
 answer 0 evaluate measured.jsonl --hw ascend910b2
-grep -q 'flatter it' answer && pass || fail 'rows that were learned from are told of'
+check 'rows that were learned from are told of' grep -q 'flatter it' answer
 answer 0 evaluate measured.jsonl --hw ascend910b2 --json --set-hw launch_ns=1
 holds '.corrected == null' '.correction.reason == "learned for other numbers of the description"'
 
-product=(--op matmul --shape 256x128x256 --hw ascend910b2 --space cann)
+product=(--op matmul --shape 64x128x64 --hw ascend910b2 --space cann)
 answer 0 "${product[@]}" --json --top 3
 holds '.best | .time_ns > 0 and .corrected_ns > 0 and .interval_ns[0] < .interval_ns[1]' \
     '.best.corrected_ns == .top[0].corrected_ns' '.top | all(.corrected_ns > 0)' \
     '.best.outside >= 0' '.correction | .used and (.about | test("80 kernels"))'
-jq .best.time_ns answer >with
-set=$(jq -r '.best.tiling | to_entries | map("\(.key)=\(.value)") | join(",")' answer)
-jq .best.corrected_ns answer >corrected
+time_ns=$(jq .best.time_ns answer) corrected_ns=$(jq .best.corrected_ns answer) tiling=$(tiling_of answer)
 answer 0 "${product[@]}" --json --top 3 --no-correction
 holds 'has("correction") | not' '.best | has("corrected_ns") | not'
-jq .best.time_ns answer | cmp -s - with && pass || fail 'the simulated time stays'
-answer 0 explain "${product[@]}" --json --set "$set"
-jq .corrected_ns answer | cmp -s - corrected && pass || fail 'explain corrects as tune does'
+equal 'the simulated time stays' "$time_ns" "$(jq .best.time_ns answer)"
+answer 0 explain "${product[@]}" --json --set "$tiling"
+equal 'explain corrects as tune does' "$corrected_ns" "$(jq .corrected_ns answer)"
 answer 0 "${product[@]}"
-grep -q '^  corrected  .*80 % of such kernels within' answer && pass || fail 'the table says it'
+check 'the table says it' grep -q '^  corrected  .*80 % of such kernels within' answer
 answer 0 "${product[@]}" --format csv --top 2
-head -n 1 answer | grep -q 'corrected_ns,interval_low_ns,interval_high_ns$' && pass || fail 'csv'
+check csv grep -q 'corrected_ns,interval_low_ns,interval_high_ns$' <(head -n 1 answer)
 answer 0 "${product[@]}" --set-hw launch_ns=1
-grep -q '^  correction   none: learned for other numbers' answer && pass || fail 'and why not'
+check 'and why not' grep -q '^  correction   none: learned for other numbers' answer
 answer 0 "${product[@]}" --cores 2 --json
 holds '.correction.used'
 answer 0 --op matmul --shape 64x64x64 --hw ascend310 --json
@@ -97,7 +89,7 @@ holds 'has("correction") | not'
 answer 0 --kernel "$source_dir/kernels/library/add_relu.kernel" --shape 65536 --hw ascend910b2 --json
 holds 'has("correction") | not'
 answer 0 list hw
-grep -q '^ascend910b2  .*corrected for matmul, learned from 80 kernels' answer && pass || fail 'list hw'
+check 'list hw' grep -q '^ascend910b2  .*corrected for matmul, learned from 80 kernels' answer
 
 # What was learned chooses among the leaders, and their worst cases are of their own intervals.
 small=(--op matmul --shape 64x64x64 --hw ascend910b2 --space cann)
@@ -107,13 +99,13 @@ holds '.by_corrected | .verdict == "chosen" and .weighed > 1 and .complete' \
     '.by_corrected | .corrected_ns <= .best_corrected_ns and .time_ns >= .best_ns' \
     '.by_corrected | .cost == .time_ns / .best_ns - 1 and .nominal_best.time_ns == .best_ns' \
     '.by_corrected.nominal_best.optimal' 'has("robust") | not'
-jq .by_corrected answer >chosen
+chosen=$(jq .by_corrected answer)
 answer 0 "${small[@]}" --corrected
-grep -q '^  chosen  .*the corrected time is least' answer && pass || fail 'the table says chosen'
+check 'the table says chosen' grep -q '^  chosen  .*the corrected time is least' answer
 answer 0 "${small[@]}" --json --robust
 holds '.robust.residual_factor < 1.11' '.robust | .worst_ns / .worst_time_ns / .residual_factor - 1 | fabs < 1e-12' \
     'has("by_corrected") | not'
-jq .robust answer >robust
+robust=$(jq .robust answer)
 answer 0 "${small[@]}" --json --robust --no-correction
 holds '.robust.residual_factor | . > 1.116 and . < 1.117'
 # A store keeps them apart, each with what was learned then.
@@ -123,42 +115,39 @@ for option in --corrected --robust '--robust --no-correction' ''; do
     holds '.from_store | not'
 done
 answer 0 "${small[@]}" --json --db kept.db --corrected
-jq .by_corrected answer | cmp -s - chosen && holds '.from_store' || fail 'kept as chosen'
+holds '.from_store'
+equal 'kept as chosen' "$chosen" "$(jq .by_corrected answer)"
 answer 0 "${small[@]}" --json --db kept.db --robust
-jq .robust answer | cmp -s - robust && holds '.from_store' || fail 'kept with its factor'
+holds '.from_store'
+equal 'kept with its factor' "$robust" "$(jq .robust answer)"
 cp $mine kept.json
 cp other.json $mine
 answer 0 "${small[@]}" --json --db kept.db --corrected
 holds '.from_store | not'
 cp kept.json $mine
 
-expect_why() { # words of the error, options…
-    answer 2 "${@:2}"
-    grep -q -e "$1" messages && pass || fail "$1"
-}
-expect_why '--corrected: expected it or --robust, not both' "${product[@]}" --corrected --robust
-expect_why '--corrected: expected no --no-correction' "${product[@]}" --corrected --no-correction
-expect_why '--corrected: one tiling is the answer' "${product[@]}" --corrected --top 2
-expect_why 'can be used: learned for other numbers' "${product[@]}" --corrected --set-hw launch_ns=1
-expect_why '--corrected: nothing learned of knn in the space selb on Ascend 310 can be used: there' \
-    --op knn --shape 64x32x256 --k 2 --hw ascend310 --corrected
-expect_why 'matmul in the space thesis on Ascend 310 can be used: there is no correction' \
-    --op matmul --shape 64x64x64 --hw ascend310 --corrected
+cases bad <<'END'
+--corrected: expected it or --robust, not both              "${product[@]}" --corrected --robust
+--corrected: expected no --no-correction                    "${product[@]}" --corrected --no-correction
+--corrected: one tiling is the answer                       "${product[@]}" --corrected --top 2
+can be used: learned for other numbers                      "${product[@]}" --corrected --set-hw launch_ns=1
+--corrected: nothing learned of knn in the space selb on Ascend 310 can be used: there  --op knn --shape 64x32x256 --k 2 --hw ascend310 --corrected
+matmul in the space thesis on Ascend 310 can be used: there is no correction  --op matmul --shape 64x64x64 --hw ascend310 --corrected
+END
 
 # A damaged file is refused, and can be done without.
 sed -i 's/"margin": /"margin": "x", "m": /' $mine
-answer 2 "${product[@]}"
-grep -q 'ascend910b2.correction.json: margin: expected a number' messages && pass || fail 'names it'
+bad 'ascend910b2.correction.json: margin: expected a number' "${product[@]}"
 answer 0 "${product[@]}" --no-correction
 answer 0 list hw
-grep -q '^ascend910b2  .*correction broken: ' answer && pass || fail 'list hw of a damaged one'
+check 'list hw of a damaged one' grep -q '^ascend910b2  .*correction broken: ' answer
 
-answer 2 calibrate --hw ascend910b2 --from measured.jsonl --seed 3
-answer 2 calibrate --hw ascend910b2 --from measured.jsonl --pool ascend910b1=measured.jsonl
-answer 2 "${learn[@]}" --pool ascend910b1
-answer 2 "${learn[@]}" --fit launch_ns
-answer 2 calibrate --hw ascend910b2 --learn --from "$source_dir/docs/examples/ladder-910b1.json"
-grep -q 'expected at least 40' messages && pass || fail 'too few'
-answer 2 "${learn[@]}" -o measured.jsonl
-echo "$passed passed, $failed failed"
-[ $failed -eq 0 ]
+cases bad <<'END'
+--seed                calibrate --hw ascend910b2 --from measured.jsonl --seed 3
+--pool                calibrate --hw ascend910b2 --from measured.jsonl --pool ascend910b1=measured.jsonl
+--pool                "${learn[@]}" --pool ascend910b1
+--fit                 "${learn[@]}" --fit launch_ns
+expected at least 40  calibrate --hw ascend910b2 --learn --from "$source_dir/docs/examples/ladder-910b1.json"
+measured.jsonl        "${learn[@]}" -o measured.jsonl
+END
+finish

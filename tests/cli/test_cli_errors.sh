@@ -5,134 +5,88 @@
 #
 #   tests/cli/test_cli_errors.sh AUTOTUNE SOURCE_DIR
 # shellcheck disable=SC2016,SC2086 # command lines for bash -c; lists of arguments
-set -u
-export LC_ALL=C
-unset ARGP_HELP_FMT ASCEND_HOME_PATH NO_COLOR POSIXLY_CORRECT
-autotune=$1
-source_dir=$2
-profile=$2/tests/golden/cli/op_summary.csv
-export AUTOTUNE_CONFIGS=$2/configs
-export XDG_CONFIG_HOME=/nonexistent
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-mkdir "$work/here"
-cd "$work/here" || exit 1
-passed=0
-failed=0
-
-fail() {
-    failed=$((failed + 1))
-    printf 'FAILED %s\n' "$*"
-}
-
-check() { # what, command…
-    what=$1
-    shift
-    if "$@"; then passed=$((passed + 1)); else fail "$what: $*"; fi
-}
-
-equal() { # what, expected, got
-    if [ "$2" = "$3" ]; then
-        passed=$((passed + 1))
-    else
-        fail "$1"
-        diff -u --label expected --label got <(printf '%s\n' "$2") <(printf '%s\n' "$3")
-    fi
-}
-
-# The verdict on $work/out, $work/err and an exit status; prints what is wrong.
-not_an_error() { # status, fragment of the message
-    [ "$1" -eq 2 ] || echo "exit status $1, expected 2"
-    [ ! -s "$work/out" ] || echo "standard output has $(wc -c <"$work/out") bytes, expected none"
-    [ "$(wc -l <"$work/err")" -eq 1 ] && [ -z "$(tail -c 1 "$work/err")" ] ||
-        echo "standard error has $(wc -l <"$work/err") lines, expected 1"
-    grep -q '^autotune: ' "$work/err" || echo "the message does not begin with 'autotune: '"
-    grep -qF -- "$2" "$work/err" || echo "the message does not contain: $2"
-}
-
-bad() { # fragment of the message, arguments…
-    fragment=$1
-    shift
-    "$autotune" "$@" >"$work/out" 2>"$work/err" </dev/null
-    complaint=$(not_an_error $? "$fragment")
-    if [ -z "$complaint" ]; then
-        passed=$((passed + 1))
-    else
-        fail "autotune$(printf ' %q' "$@")"
-        printf '  %s\n' "$complaint" "standard error: $(head -c 2000 "$work/err")"
-    fi
-}
+. "$(dirname "$0")/../support/script.sh"
+profile=$source_dir/tests/golden/cli/op_summary.csv
+mkdir "$work/here" # what lies there is what the program has left
+cd here || exit 2
 
 product=(--op matmul --shape 64x64x64)
 tiling=m_slice=64,k_slice=64,n_slice=64,buffers=1,resident=both
 
 words() {
     bad 'autotune --help'
-    bad "unknown command ''" ''
-    bad "unknown command 'bogus', expected one of tune," bogus
-    bad "unknown command 'tun'" tun
-    bad "unknown command 'advice'" advice plan.cfg
-    bad 'tune: expected nothing here' tune tune
-    bad 'extra: expected nothing here' "${product[@]}" extra
-    bad '--op: expected nothing here' -- "${product[@]}"
-    bad 'expected ops, kernels, hw, spaces, strategies, formats or sweeps' list
-    bad 'list nope: expected ops, kernels, hw' list nope
-    bad 'list ops nope: there is none' list ops nope
-    bad 'three: expected nothing here' list ops matmul three
-    bad 'no hardware description is called "nope"' list hw nope
-    bad 'a program file is missing' simulate
-    bad 'a program file is missing' check
-    bad 'a program file is missing' analyse
-    bad 'a program file is missing' advise
-    bad "unknown strategy 'nope'" advise /dev/null --apply nope
-    bad 'of which change' advise /dev/null --format diff
-    bad 'OP (operator fusion' advise /dev/null --apply op
-    bad 'at most 16 strategies' advise /dev/null --apply={RUS,RUS,RUS,RUS}{,}{,} --apply RUS
-    bad 'expected one of them' check x --runtime-kb y
-    bad '/nowhere/x: cannot open it' check --runtime-kb /nowhere/x
+    cases bad <<'END'
+unknown command ''                                          ''
+unknown command 'bogus', expected one of tune,              bogus
+unknown command 'tun'                                       tun
+unknown command 'advice'                                    advice plan.cfg
+tune: expected nothing here                                 tune tune
+extra: expected nothing here                                "${product[@]}" extra
+--op: expected nothing here                                 -- "${product[@]}"
+expected ops, kernels, hw, spaces, strategies, formats or sweeps  list
+list nope: expected ops, kernels, hw                        list nope
+list ops nope: there is none                                list ops nope
+three: expected nothing here                                list ops matmul three
+no hardware description is called "nope"                    list hw nope
+a program file is missing                                   simulate
+a program file is missing                                   check
+a program file is missing                                   analyse
+a program file is missing                                   advise
+unknown strategy 'nope'                                     advise /dev/null --apply nope
+of which change                                             advise /dev/null --format diff
+OP (operator fusion                                         advise /dev/null --apply op
+at most 16 strategies                                       advise /dev/null --apply={RUS,RUS,RUS,RUS}{,}{,} --apply RUS
+expected one of them                                        check x --runtime-kb y
+/nowhere/x: cannot open it                                  check --runtime-kb /nowhere/x
+END
     echo 'no table' >table
-    bad 'table:1: ' check --runtime-kb table
-    bad 'a table of calls is missing' network
-    bad '/nowhere/x: cannot open it' network /nowhere/x
-    bad 'table:1: expected the head of a table of calls' network table
-    bad '/dev/null: expected a regular file' network /dev/null
-    bad 'expected --graph with them' network table --subset l
-    bad '--cores: expected' network table --cores 2
-    bad '/nowhere/g: cannot open it' network "$source_dir/docs/examples/network.csv" \
-        --graph /nowhere/g
-    bad 'a bank is missing' evaluate
-    bad '/nowhere/x: cannot open it' evaluate /nowhere/x
-    bad 'table:1: expected a bank' evaluate table
-    bad 'table:1: ' evaluate table --bank-format repository
-    bad '--bank-format nope: expected repository,' evaluate table --bank-format nope
-    bad 'more: expected nothing here' evaluate table more
-    bad '--worst 0: expected a whole number' evaluate table --worst 0
-    bad '--threads 0: expected a whole number' evaluate table --threads 0
-    bad '--keep-going=1: takes no value' evaluate table --keep-going=1
-    bad '--seed 0: expected a whole number' evaluate table --ranking --seed 0
-    bad '--seed: expected --ranking' evaluate table --seed 2
-    bad '--ranking: the csv has no place' evaluate table --ranking --format csv
-    bad 'runtime_kb: expected one of table, json, csv' evaluate table --format runtime_kb
-    bad 'the space cann, not of thesis' "${product[@]}" --format runtime_kb
-    bad 'not of selb' --op knn --shape 64x32x256 --k 2 --format tcubetiling
+    cases bad <<'END'
+table:1:                                        check --runtime-kb table
+a table of calls is missing                     network
+/nowhere/x: cannot open it                      network /nowhere/x
+table:1: expected the head of a table of calls  network table
+/dev/null: expected a regular file              network /dev/null
+expected --graph with them                      network table --subset l
+--cores: expected                               network table --cores 2
+/nowhere/g: cannot open it                      network "$source_dir/docs/examples/network.csv" --graph /nowhere/g
+a bank is missing                               evaluate
+/nowhere/x: cannot open it                      evaluate /nowhere/x
+table:1: expected a bank                        evaluate table
+table:1:                                        evaluate table --bank-format repository
+--bank-format nope: expected repository,        evaluate table --bank-format nope
+more: expected nothing here                     evaluate table more
+--worst 0: expected a whole number              evaluate table --worst 0
+--threads 0: expected a whole number            evaluate table --threads 0
+--keep-going=1: takes no value                  evaluate table --keep-going=1
+--seed 0: expected a whole number               evaluate table --ranking --seed 0
+--seed: expected --ranking                      evaluate table --seed 2
+--ranking: the csv has no place                 evaluate table --ranking --format csv
+runtime_kb: expected one of table, json, csv    evaluate table --format runtime_kb
+the space cann, not of thesis                   "${product[@]}" --format runtime_kb
+not of selb                                     --op knn --shape 64x32x256 --k 2 --format tcubetiling
+END
     rm table
-    bad 'expected nothing here' simulate a b
-    bad "unknown command 'xxxx" "$(head -c 100000 /dev/zero | tr '\0' x)"
-    bad 'unknown command' $'a\nb\033[31mc\rd'
-    bad '--op a?b?[31mc?d: expected one of matmul' --op $'a\nb\033[31mc\rd' --shape 1x1x1
+    cases bad <<'END'
+expected nothing here                     simulate a b
+unknown command 'xxxx                     "$(head -c 100000 /dev/zero | tr '\0' x)"
+unknown command                           $'a\nb\033[31mc\rd'
+--op a?b?[31mc?d: expected one of matmul  --op $'a\nb\033[31mc\rd' --shape 1x1x1
+END
 }
 
 options() {
-    bad 'unknown option --bogus' --bogus
-    bad 'unknown option --bogus' --bogus "${product[@]}"
-    bad 'unknown option --bogus=3' "${product[@]}" --bogus=3
-    bad 'unknown option -z' "${product[@]}" -z
-    bad 'unknown option -z' "${product[@]}" -qz
-    bad 'unknown option --top' explain "${product[@]}" --top 3
-    bad 'unknown option --threads' program "${product[@]}" --threads 3
-    bad 'unknown option --set;' "${product[@]}" --set m_slice=3
-    bad 'unknown option --op' check x "${product[@]}"
-    bad 'unknown option --js' "${product[@]}" --js
+    cases bad <<'END'
+unknown option --bogus    --bogus
+unknown option --bogus    --bogus "${product[@]}"
+unknown option --bogus=3  "${product[@]}" --bogus=3
+unknown option -z         "${product[@]}" -z
+unknown option -z         "${product[@]}" -qz
+unknown option --top      explain "${product[@]}" --top 3
+unknown option --threads  program "${product[@]}" --threads 3
+unknown option --set;     "${product[@]}" --set m_slice=3
+unknown option --op       check x "${product[@]}"
+unknown option --js       "${product[@]}" --js
+END
     for name in op shape batch dtype space strategy top threads time-limit hw hw-path set-hw cores format; do
         bad "--$name: its value is missing" "${product[@]}" --$name
     done
@@ -169,10 +123,12 @@ operator_options() {
     for name in batch k loop vec-compare index steps; do
         bad "--$name: cubefx has none" "${polynomials[@]}" --$name 1
     done
-    bad '--k is missing, expected a whole number from 1 to' "${points[@]}"
-    bad '--order is missing, expected a whole number from 1 to' "${inputs[@]}" --functions 3
-    bad '--order is missing' "${inputs[@]}" --function sin
-    bad '--functions is missing' "${inputs[@]}" --order 3
+    cases bad <<'END'
+--k is missing, expected a whole number from 1 to      "${points[@]}"
+--order is missing, expected a whole number from 1 to  "${inputs[@]}" --functions 3
+--order is missing                                     "${inputs[@]}" --function sin
+--functions is missing                                 "${inputs[@]}" --order 3
+END
     for value in 0 -1 abc '' 1.5 ' 1' '1 ' +1 1e0 0x1 nan 2147483648 99999999999999999999; do
         bad "--k $value: expected a whole number from 1 to 2147483647" "${points[@]}" --k "$value"
         for name in order functions; do
@@ -181,35 +137,40 @@ operator_options() {
         done
         bad "--mac $value: expected a whole number from 1 to 4096" "${polynomials[@]}" --mac "$value"
     done
-    bad '--mac 4097' "${polynomials[@]}" --mac 4097
-    bad '--k 257: expected at most n = 256' "${points[@]}" --k 257
-    bad '--k 4097: expected at most 4096' --op knn --shape 64x32x8192 --k 4097
-    bad 'order = 257, expected at most 256' "${inputs[@]}" --order 257 --functions 1
-    bad 'functions = 4097, expected at most 4096' "${inputs[@]}" --order 1 --functions 4097
-    bad 'expected at most 64 functions' "${inputs[@]}" --order 1 --function "$(yes sin | head -5000 | paste -sd,)"
-    bad 'm = 2147483648, expected less than 2^31' --op knn --shape 2147483648x1x1 --k 1
-    bad 'multiplications, expected at most' --op knn --shape 2147483647x2147483647x2147483647 --k 1
-    bad 'multiplications, expected at most' --op cubefx --shape 2147483647 --order 256 --functions 4096
-    bad 'expected MxDxN' --op knn --shape 64x32 --k 1
-    bad 'expected N with' --op cubefx --shape 64x32 --order 1 --functions 1
-    bad 'entry of `matrix` with type = "f32"' "${polynomials[@]}" --dtype f32
+    cases bad <<'END'
+--mac 4097                               "${polynomials[@]}" --mac 4097
+--k 257: expected at most n = 256        "${points[@]}" --k 257
+--k 4097: expected at most 4096          --op knn --shape 64x32x8192 --k 4097
+order = 257, expected at most 256        "${inputs[@]}" --order 257 --functions 1
+functions = 4097, expected at most 4096  "${inputs[@]}" --order 1 --functions 4097
+expected at most 64 functions            "${inputs[@]}" --order 1 --function "$(yes sin | head -5000 | paste -sd,)"
+m = 2147483648, expected less than 2^31  --op knn --shape 2147483648x1x1 --k 1
+multiplications, expected at most        --op knn --shape 2147483647x2147483647x2147483647 --k 1
+multiplications, expected at most        --op cubefx --shape 2147483647 --order 256 --functions 4096
+expected MxDxN                           --op knn --shape 64x32 --k 1
+expected N with                          --op cubefx --shape 64x32 --order 1 --functions 1
+entry of `matrix` with type = "f32"      "${polynomials[@]}" --dtype f32
+END
     for value in '' hardwar relux '0' 'hardware '; do
-        bad 'expected hardware or relu' "${points[@]}" --k 2 --vec-compare "$value"
-        bad 'expected hardware or vector' "${points[@]}" --k 2 --index "$value"
-        bad 'expected early or full' "${points[@]}" --k 2 --loop "$value"
-        bad 'expected mean or max' "${points[@]}" --k 2 --steps "$value"
+        cases bad <<'END'
+expected hardware or relu    "${points[@]}" --k 2 --vec-compare "$value"
+expected hardware or vector  "${points[@]}" --k 2 --index "$value"
+expected early or full       "${points[@]}" --k 2 --loop "$value"
+expected mean or max         "${points[@]}" --k 2 --steps "$value"
+END
     done
     bad '--compare=relu: takes no value' "${points[@]}" --k 2 --compare=relu
     for command in program explain; do
         bad 'unknown option --compare' $command "${points[@]}" --k 2 --compare
         bad 'unknown option --mac' $command "${polynomials[@]}" --mac 4
     done
-    bad '--part x: expected distance, idle, step, full' program "${points[@]}" --k 2 --part x
-    bad '--part : expected distance' program "${points[@]}" --k 2 --part ''
-    bad '--part full: expected kernel' program "${product[@]}" --part full
-    bad "'m_slice=3': expected name=value with name m1, n1, m2, n2" \
-        explain "${points[@]}" --k 2 --set m1=16,n1=16,m2=16,n2=16,m_slice=3
-    bad 'n2=0: expected a positive whole number' explain "${points[@]}" --k 2 --set m1=16,n1=16,m2=16,n2=0
+    cases bad <<'END'
+--part x: expected distance, idle, step, full              program "${points[@]}" --k 2 --part x
+--part : expected distance                                 program "${points[@]}" --k 2 --part ''
+--part full: expected kernel                               program "${product[@]}" --part full
+'m_slice=3': expected name=value with name m1, n1, m2, n2  explain "${points[@]}" --k 2 --set m1=16,n1=16,m2=16,n2=16,m_slice=3
+n2=0: expected a positive whole number                     explain "${points[@]}" --k 2 --set m1=16,n1=16,m2=16,n2=0
+END
 }
 
 # What an answer adds: refused where it would say nothing.
@@ -230,10 +191,12 @@ details() {
     for value in 1e308 -65504 65504; do
         bad 'expected a number of -65503 to 65503' "${named[@]}" --expand-at "$value"
     done
-    bad 'log1p has no Taylor series' "${named[@]}" --expand-at -1
-    bad 'tan has no Taylor series' "${named[@]}" --expand-at 1.5707963267948966
-    bad 'exp has no Taylor series' "${inputs[@]}" --order 8 --function exp --expand-at 60000
-    bad '--expand-at: expected --function' "${polynomials[@]}" --expand-at 1
+    cases bad <<'END'
+log1p has no Taylor series        "${named[@]}" --expand-at -1
+tan has no Taylor series          "${named[@]}" --expand-at 1.5707963267948966
+exp has no Taylor series          "${inputs[@]}" --order 8 --function exp --expand-at 60000
+--expand-at: expected --function  "${polynomials[@]}" --expand-at 1
+END
     for names in '' ',' 'sin,' ',sin' 'sin,,cos' nope 'sin cos' 'sin, cos' $'a\nb' ../sin; do
         bad 'expected one of sin, cos, tan' "${inputs[@]}" --order 8 --function "$names"
     done
@@ -251,10 +214,12 @@ details() {
         bad "$option: " program "${points[@]}" --k 2 -o $option
     done
     equal 'errors leave no file' '' "$(ls -A)"
-    bad 'unknown option --op' reproduce "${points[@]}"
-    bad 'x: expected the source of a row' reproduce x
-    bad 'y: expected nothing here' reproduce T y
-    bad 'csv: expected one of table, json' reproduce --format csv
+    cases bad <<'END'
+unknown option --op               reproduce "${points[@]}"
+x: expected the source of a row   reproduce x
+y: expected nothing here          reproduce T y
+csv: expected one of table, json  reproduce --format csv
+END
 }
 
 calibrations() {
@@ -263,23 +228,26 @@ calibrations() {
     printf '%s\nmov,GM_TO_L1_c7,c7,1\n' $header >short.csv
     printf 'kind,name\n' >columns.csv
     : >empty.csv
-    bad '--from FILE is missing' calibrate --hw ascend910b1
-    bad '--hw NAME is missing' calibrate --from curves.csv
-    bad 'x: expected nothing here' calibrate --hw ascend910b1 --from curves.csv x
-    bad 'curves.csv:2: no curve of chip 910b1, expected one of c7' calibrate --hw ascend910b1 \
-        --from curves.csv
-    bad 'short.csv:2: 4 fields, expected 7' calibrate --hw ascend910b1 --from short.csv
-    bad 'columns.csv:1: no column chip' calibrate --hw ascend910b1 --from columns.csv
-    bad 'empty.csv:1: empty, expected a header' calibrate --hw ascend910b1 --from empty.csv
-    bad 'missing.csv: cannot open it' calibrate --hw ascend910b1 --from missing.csv
-    bad 'missing.jsonl: ' calibrate --hw ascend910b1 --from missing.jsonl
+    cases bad <<'END'
+--from FILE is missing                                    calibrate --hw ascend910b1
+--hw NAME is missing                                      calibrate --from curves.csv
+x: expected nothing here                                  calibrate --hw ascend910b1 --from curves.csv x
+curves.csv:2: no curve of chip 910b1, expected one of c7  calibrate --hw ascend910b1 --from curves.csv
+short.csv:2: 4 fields, expected 7                         calibrate --hw ascend910b1 --from short.csv
+columns.csv:1: no column chip                             calibrate --hw ascend910b1 --from columns.csv
+empty.csv:1: empty, expected a header                     calibrate --hw ascend910b1 --from empty.csv
+missing.csv: cannot open it                               calibrate --hw ascend910b1 --from missing.csv
+missing.jsonl:                                            calibrate --hw ascend910b1 --from missing.jsonl
+END
     for share in 1 -0.1 x '' nan 0x0; do
         bad '--holdout' calibrate --hw ascend910b1 --from curves.csv --holdout "$share"
     done
-    bad '--rounds 0' calibrate --hw ascend910b1 --from curves.csv --rounds 0
-    bad '--time-limit 0' calibrate --hw ascend910b1 --from curves.csv --time-limit 0
-    bad '--cores: expected nothing' calibrate --hw ascend910b1 --from curves.csv --cores 2
-    bad 'missing/x' calibrate --hw ascend910b1 --chip c7 --from curves.csv -o missing/x
+    cases bad <<'END'
+--rounds 0                 calibrate --hw ascend910b1 --from curves.csv --rounds 0
+--time-limit 0             calibrate --hw ascend910b1 --from curves.csv --time-limit 0
+--cores: expected nothing  calibrate --hw ascend910b1 --from curves.csv --cores 2
+missing/x                  calibrate --hw ascend910b1 --chip c7 --from curves.csv -o missing/x
+END
     rm -f curves.csv short.csv columns.csv empty.csv
     equal 'calibrate leaves no file' '' "$(ls -A)"
 }
@@ -290,28 +258,30 @@ lacking() {
     equal 'vecCmp and vecSel are gone' 0 "$(grep -c '"vecCmp"\|"vecSel"' lacking.cfg)"
     bad "needs the operation 'vecCmp'" "${points[@]}" --k 2 --hw ./lacking.cfg
     bad "needs the operation 'vecCmp'" "${points[@]}" --k 2 --hw ./lacking.cfg --index vector
-    "$autotune" "${points[@]}" --k 2 --hw ./lacking.cfg --vec-compare relu --index hardware --compare \
-        >"$work/out" 2>"$work/err"
-    equal 'status without vecCmp' 0 $?
-    check 'the choice is shown' grep -q '^knn 64x32x256 k 2 vec-compare relu in f16' "$work/out"
-    check 'and compared' grep -q 'heap selection' "$work/out"
+    answer 0 "${points[@]}" --k 2 --hw ./lacking.cfg --vec-compare relu --index hardware --compare
+    said 'knn 64x32x256 k 2 vec-compare relu in f16'
+    said 'heap selection'
     rm -f lacking.cfg
 }
 
 shapes() {
-    bad '--op is missing, expected one of matmul' --shape 64x64x64
-    bad '--shape is missing, expected MxKxN' --op matmul
-    bad '--op nope: expected one of matmul' --op nope --shape 64x64x64
-    bad '--op : expected one of matmul' --op '' --shape 64x64x64
+    cases bad <<'END'
+--op is missing, expected one of matmul  --shape 64x64x64
+--shape is missing, expected MxKxN       --op matmul
+--op nope: expected one of matmul        --op nope --shape 64x64x64
+--op : expected one of matmul            --op '' --shape 64x64x64
+END
     for shape in '' x xx xxx 1 1x1 1xx1 1x1x1x 1x1x1x1 x1x1x1 0x1x1 1x0x1 1x1x0 -1x1x1 1x-1x1 \
         +1x1x1 1e3x1x1 1.0x1x1 0x10x1x1 1X1X1 1,1,1 axbxc ' 1x1x1' '1 x1x1' '1x1x1 ' $'1x1x1\n' \
         9223372036854775808x1x1 1x18446744073709551616x1 18446744073709551617x1x1; do
         bad 'expected MxKxN with positive whole numbers' --op matmul --shape "$shape"
     done
-    bad 'm = 9223372036854775807, expected less than 2^31' --op matmul --shape 9223372036854775807x1x1
-    bad 'n = 2147483648, expected less than 2^31' --op matmul --shape 1x1x2147483648
-    bad 'expected at most' --op matmul --shape 2147483647x2147483647x2147483647
-    bad 'expected at most' --op matmul --shape 2000000x10000x1000 --batch 10000
+    cases bad <<'END'
+m = 9223372036854775807, expected less than 2^31  --op matmul --shape 9223372036854775807x1x1
+n = 2147483648, expected less than 2^31           --op matmul --shape 1x1x2147483648
+expected at most                                  --op matmul --shape 2147483647x2147483647x2147483647
+expected at most                                  --op matmul --shape 2000000x10000x1000 --batch 10000
+END
 }
 
 numbers() {
@@ -320,14 +290,16 @@ numbers() {
             bad "expected a whole number from 1 to" "${product[@]}" --$name "$value"
         done
     done
-    bad '--cores 3: expected at most 2, all of Ascend 310' "${product[@]}" --cores 3
-    bad '--cores 3' simulate /dev/null --cores 3
-    bad '--cores 3' analyse /dev/null --cores 3
-    bad '--cores: how many cores ran is in the profile' analyse "$profile" --cores 1
-    bad '--set-hw: expected --hw as well' analyse "$profile" --set-hw cores=1
-    bad '--top: /dev/null is a program' analyse /dev/null --top 3
-    bad 'expected a whole number from 1 to' analyse "$profile" --top 0
-    bad '--threads 1025' "${product[@]}" --threads 1025
+    cases bad <<'END'
+--cores 3: expected at most 2, all of Ascend 310  "${product[@]}" --cores 3
+--cores 3                                         simulate /dev/null --cores 3
+--cores 3                                         analyse /dev/null --cores 3
+--cores: how many cores ran is in the profile     analyse "$profile" --cores 1
+--set-hw: expected --hw as well                   analyse "$profile" --set-hw cores=1
+--top: /dev/null is a program                     analyse /dev/null --top 3
+expected a whole number from 1 to                 analyse "$profile" --top 0
+--threads 1025                                    "${product[@]}" --threads 1025
+END
     for value in 0 -0 -1 nan NaN inf 1e400 1e-400 abc '' 5s '5 ' 0x 1,5; do
         bad 'expected seconds, more than 0' "${product[@]}" --time-limit "$value"
     done
@@ -344,18 +316,21 @@ numbers() {
         bad "lacks the price of this type, an entry of \`matrix\` with type = \"$value\"" \
             "${product[@]}" --dtype $value
     done
-    bad '--space nope: expected one of thesis' "${product[@]}" --space nope
-    bad '--robust: Ascend 310 says of no number how well it is known' "${product[@]}" --robust
-    bad '--robust: a tiling of knn is several programs' --op knn --shape 64x32x256 --k 2 --robust
-    bad '--robust: one tiling is the answer' "${product[@]}" --robust --top 2
+    cases bad <<'END'
+--space nope: expected one of thesis                        "${product[@]}" --space nope
+--robust: Ascend 310 says of no number how well it is known  "${product[@]}" --robust
+--robust: a tiling of knn is several programs               --op knn --shape 64x32x256 --k 2 --robust
+--robust: one tiling is the answer                          "${product[@]}" --robust --top 2
+END
     local fitted=(--op matmul --shape 96x64x80 --hw "$source_dir/tests/golden/cli/fitted.cfg")
     local hand=k_slice=64,n_slice=16,buffers=1,resident=none,split=n
-    bad '--over: expected --robust with it' "${fitted[@]}" --over "m_slice=32,$hand"
-    bad "--over: 'm_slice' is missing" "${fitted[@]}" --robust --over "$hand"
-    bad '--over m_slice=huge: expected a positive whole number' "${fitted[@]}" --robust \
-        --over "m_slice=huge,$hand"
-    bad '--over m_slice=4096,' "${fitted[@]}" --robust --over "m_slice=4096,$hand"
-    bad '--strategy nope: expected bound or exhaustive or random' "${product[@]}" --strategy nope
+    cases bad <<'END'
+--over: expected --robust with it                        "${fitted[@]}" --over "m_slice=32,$hand"
+--over: 'm_slice' is missing                             "${fitted[@]}" --robust --over "$hand"
+--over m_slice=huge: expected a positive whole number    "${fitted[@]}" --robust --over "m_slice=huge,$hand"
+--over m_slice=4096,                                     "${fitted[@]}" --robust --over "m_slice=4096,$hand"
+--strategy nope: expected bound or exhaustive or random  "${product[@]}" --strategy nope
+END
 }
 
 hardware() {
@@ -374,28 +349,32 @@ hardware() {
         list*) option= ;;
         *) option=--hw ;;
         esac
-        bad 'no hardware description is called "nope", expected ascend310' $command $option nope
-        bad '/none.cfg: cannot be read: No such file or directory' $command $option ./none.cfg
-        bad 'expected a regular file' $command $option /tmp
-        bad 'broken.cfg:' $command $option broken.cfg
-        bad 'cores: 0, expected a whole number from 1 to' $command $option no-cores.cfg
-        bad 'bandwith_gbps' $command $option typo.cfg
-        bad 'empty.cfg' $command $option empty.cfg
-        bad 'empty.ini:1: ends without [SoCInfo]' $command $option empty.ini
-        bad 'zero.ini:4: cube_freq: "0", expected a number from 1' $command $option zero.ini
-        bad 'twice.ini:3: ai_core_cnt: given twice' $command $option twice.ini
-        bad 'cut.ini:3: a section without its end' $command $option cut.ini
-        bad 'escape.ini:2: a control character' $command $option escape.ini
-        bad 'huge.ini: 300000 bytes, expected at most' $command $option huge.ini
-        bad 'none.ini: cannot be read: No such file' $command $option ./none.ini
-        bad '--hw-path ./none: expected a folder' $command $option ascend310 --hw-path ./none
-        bad '--hw-path : expected a folder' $command $option ascend310 --hw-path .:
+        cases bad <<'END'
+no hardware description is called "nope", expected ascend310  $command $option nope
+/none.cfg: cannot be read: No such file or directory        $command $option ./none.cfg
+expected a regular file                                     $command $option /tmp
+broken.cfg:                                                 $command $option broken.cfg
+cores: 0, expected a whole number from 1 to                 $command $option no-cores.cfg
+bandwith_gbps                                               $command $option typo.cfg
+empty.cfg                                                   $command $option empty.cfg
+empty.ini:1: ends without [SoCInfo]                         $command $option empty.ini
+zero.ini:4: cube_freq: "0", expected a number from 1        $command $option zero.ini
+twice.ini:3: ai_core_cnt: given twice                       $command $option twice.ini
+cut.ini:3: a section without its end                        $command $option cut.ini
+escape.ini:2: a control character                           $command $option escape.ini
+huge.ini: 300000 bytes, expected at most                    $command $option huge.ini
+none.ini: cannot be read: No such file                      $command $option ./none.ini
+--hw-path ./none: expected a folder                         $command $option ascend310 --hw-path ./none
+--hw-path : expected a folder                               $command $option ascend310 --hw-path .:
+END
     done
-    bad '--hw-path: expected at most' "${product[@]}" --hw-path "$(head -c 5000 /dev/zero | tr '\0' x)"
-    bad 'huge.ini: expected a folder' "${product[@]}" --hw-path huge.ini
-    bad 'no hardware description is called ""' "${product[@]}" --hw ''
-    bad 'no hardware description is called "ascend 310x"' "${product[@]}" --hw 'ascend 310x'
-    bad 'is called "a?b"' "${product[@]}" --hw $'a\nb'
+    cases bad <<'END'
+--hw-path: expected at most                      "${product[@]}" --hw-path "$(head -c 5000 /dev/zero | tr '\0' x)"
+huge.ini: expected a folder                      "${product[@]}" --hw-path huge.ini
+no hardware description is called ""             "${product[@]}" --hw ''
+no hardware description is called "ascend 310x"  "${product[@]}" --hw 'ascend 310x'
+is called "a?b"                                  "${product[@]}" --hw $'a\nb'
+END
     if [ "$(id -u)" -ne 0 ]; then
         cp "$AUTOTUNE_CONFIGS/hardware/ascend310.cfg" secret.cfg
         chmod 0 secret.cfg
@@ -410,10 +389,12 @@ overrides() {
     for value in foo '' issue_ns $l1; do
         bad 'expected key=value' "${product[@]}" --set-hw "$value"
     done
-    bad 'unknown key' "${product[@]}" --set-hw =5
-    bad 'unknown key' "${product[@]}" --set-hw buffers.l1=5
-    bad 'unknown key' "${product[@]}" --set-hw buffers.l9.capacity_bytes=5
-    bad 'unknown key' "${product[@]}" --set-hw buses.interconnect.total_gbps.9=50
+    cases bad <<'END'
+unknown key  "${product[@]}" --set-hw =5
+unknown key  "${product[@]}" --set-hw buffers.l1=5
+unknown key  "${product[@]}" --set-hw buffers.l9.capacity_bytes=5
+unknown key  "${product[@]}" --set-hw buses.interconnect.total_gbps.9=50
+END
     for value in '' abc nan inf 5x '5 5' 0x; do
         bad 'expected a number' "${product[@]}" --set-hw "issue_ns=$value"
     done
@@ -421,10 +402,12 @@ overrides() {
         bad 'expected a whole number from 1 to 1099511627776 bytes' "${product[@]}" \
             --set-hw "$l1=$value"
     done
-    bad 'expected a number from 0 to 1000000 ns' "${product[@]}" --set-hw issue_ns=-1
-    bad 'expected a number from 0 to 1000000 ns' "${product[@]}" --set-hw issue_ns=1e300
-    bad 'not below that for 1' "${product[@]}" --set-hw buses.interconnect.total_gbps.2=1
-    bad 'expected' "${product[@]}" --set-hw buses.interconnect.total_gbps.2=100
+    cases bad <<'END'
+expected a number from 0 to 1000000 ns  "${product[@]}" --set-hw issue_ns=-1
+expected a number from 0 to 1000000 ns  "${product[@]}" --set-hw issue_ns=1e300
+not below that for 1                    "${product[@]}" --set-hw buses.interconnect.total_gbps.2=1
+expected                                "${product[@]}" --set-hw buses.interconnect.total_gbps.2=100
+END
     many=()
     for i in $(seq 65); do many+=(--set-hw "issue_ns=$i"); done
     bad '--set-hw: at most 64' "${product[@]}" "${many[@]}"
@@ -432,15 +415,17 @@ overrides() {
 
 tilings() {
     for command in explain program; do
-        bad "'m_slice' is missing" $command "${product[@]}" --set ''
-        bad "'m_slice' is missing" $command "${product[@]}" --set ,,,
-        bad "'split' is missing" $command "${product[@]}" --set $tiling
-        bad "'split' is given twice" $command "${product[@]}" --set $tiling,split=m,split=n
-        bad "'buffers' is given twice" $command "${product[@]}" --set $tiling,split=m,buffers=1
-        bad 'split=q: expected m, n' $command "${product[@]}" --set $tiling,split=q
-        bad 'split=: expected m, n' $command "${product[@]}" --set $tiling,split=
-        bad "'foo=1': expected name=value" $command "${product[@]}" --set $tiling,split=m,foo=1
-        bad "'m_slice': expected name=value" $command "${product[@]}" --set m_slice
+        cases bad <<'END'
+'m_slice' is missing            $command "${product[@]}" --set ''
+'m_slice' is missing            $command "${product[@]}" --set ,,,
+'split' is missing              $command "${product[@]}" --set $tiling
+'split' is given twice          $command "${product[@]}" --set $tiling,split=m,split=n
+'buffers' is given twice        $command "${product[@]}" --set $tiling,split=m,buffers=1
+split=q: expected m, n          $command "${product[@]}" --set $tiling,split=q
+split=: expected m, n           $command "${product[@]}" --set $tiling,split=
+'foo=1': expected name=value    $command "${product[@]}" --set $tiling,split=m,foo=1
+'m_slice': expected name=value  $command "${product[@]}" --set m_slice
+END
         for value in abc 0 -5 1e3 1.5 '' 99999999999999999999; do
             bad "m_slice=$value: expected a positive whole number" $command "${product[@]}" \
                 --set "${tiling/m_slice=64/m_slice=$value},split=m"
@@ -462,13 +447,15 @@ programs() {
     for command in simulate check analyse advise; do
         bad 'none: No such file or directory' $command none
         [[ $command = analyse ]] || bad '/tmp: Is a directory' $command /tmp
-        bad 'binary:1: ' $command binary
-        bad "unknown:2: unknown pipe 'bogus'" $command unknown
-        bad 'open:1: ' $command open
-        bad 'huge:1: bytes=99999999999999999999' $command huge
-        bad 'endless' $command endless
-        bad 'register:1: ' $command register
-        bad 'No such file' $command ''
+        cases bad <<'END'
+binary:1:                           $command binary
+unknown:2: unknown pipe 'bogus'     $command unknown
+open:1:                             $command open
+huge:1: bytes=99999999999999999999  $command huge
+endless                             $command endless
+register:1:                         $command register
+No such file                        $command ''
+END
         if [ "$(id -u)" -ne 0 ]; then
             : >secret
             chmod 0 secret
@@ -493,17 +480,19 @@ odd() {
     done
     sed '2s/,420\.5,/,-0,/; 2s/,410,557600,.*/,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,/' "$profile" >zero.csv
     quiet 0 '"$1" analyse zero.csv --format csv'
-    equal 'a time of -0 is 0' 0 "$(sed -n 2p "$work/out" | cut -d , -f 4)"
+    equal 'a time of -0 is 0' 0 "$(sed -n 2p "$work/answer" | cut -d , -f 4)"
     rm -f bare zero.csv
 }
 
 # What a sweep, a merge and a store of answers refuse.
 sweeps() {
     rm -rf ./*
-    bad 'sweep: expected a file' sweep
-    bad 'more: expected nothing here' sweep jobs.csv more
-    bad 'jobs.csv: cannot open it: No such file' sweep jobs.csv
-    bad 'nosuchset: expected a file, or a set of' sweep nosuchset
+    cases bad <<'END'
+sweep: expected a file                   sweep
+more: expected nothing here              sweep jobs.csv more
+jobs.csv: cannot open it: No such file   sweep jobs.csv
+nosuchset: expected a file, or a set of  sweep nosuchset
+END
     echo 'op,shape' >jobs.csv
     bad 'jobs.csv: no jobs' sweep jobs.csv
     echo 'op,colour' >jobs.csv
@@ -514,20 +503,24 @@ sweeps() {
     for value in 0/2 3/2 2 a/b 1/0 1/99999 -1/2 1/2/3; do
         bad '--shard' sweep jobs.csv --shard "$value"
     done
-    bad '--threads 0: expected' sweep jobs.csv --threads 0
-    bad '--time-limit x: expected seconds' sweep jobs.csv --time-limit x
-    bad 'csv: expected one of table, json' sweep jobs.csv --format csv
-    bad 'missing/x.db: ' sweep jobs.csv --db missing/x.db
+    cases bad <<'END'
+--threads 0: expected             sweep jobs.csv --threads 0
+--time-limit x: expected seconds  sweep jobs.csv --time-limit x
+csv: expected one of table, json  sweep jobs.csv --format csv
+missing/x.db:                     sweep jobs.csv --db missing/x.db
+END
     bad "$work: " sweep jobs.csv --db "$work"
-    bad 'jobs.csv: ' sweep jobs.csv --db jobs.csv
-    bad 'missing/x.db: ' "${product[@]}" --db missing/x.db
-    bad 'jobs.csv: ' "${product[@]}" --db jobs.csv
-    bad '--fresh: expected --db' "${product[@]}" --fresh
-    bad '--landscape-axes: expected --landscape' "${product[@]}" --landscape-axes m_slice,n_slice
-    bad "no axis 'x'" "${product[@]}" --landscape map.json --landscape-axes m_slice,x
-    bad 'merge: expected a store to put into' merge all.db
-    bad 'none.db: there is no such store' merge all.db none.db
-    bad 'jobs.csv: ' merge all.db jobs.csv
+    cases bad <<'END'
+jobs.csv:                               sweep jobs.csv --db jobs.csv
+missing/x.db:                           "${product[@]}" --db missing/x.db
+jobs.csv:                               "${product[@]}" --db jobs.csv
+--fresh: expected --db                  "${product[@]}" --fresh
+--landscape-axes: expected --landscape  "${product[@]}" --landscape-axes m_slice,n_slice
+no axis 'x'                             "${product[@]}" --landscape map.json --landscape-axes m_slice,x
+merge: expected a store to put into     merge all.db
+none.db: there is no such store         merge all.db none.db
+jobs.csv:                               merge all.db jobs.csv
+END
     for value in '' :memory:; do
         bad "'$value': expected the name of a file" sweep jobs.csv --db "$value"
         bad "'$value': expected the name of a file" "${product[@]}" --db "$value"
@@ -542,32 +535,31 @@ plans() {
     local value
     printf 'op,shape\nmatmul,8x8\nmatmul,x\n' >jobs.csv
     for value in '--json 3' '--dry-run 3' '--shard 1/2 3' '--shard 2/2 1' '--db new.db 3'; do
-        "$autotune" sweep jobs.csv ${value% *} >"$work/out" 2>"$work/err" </dev/null
-        equal "no row is a job, $value: status" 2 $?
+        answer 2 sweep jobs.csv ${value% *}
         equal "no row is a job, $value: lines" "0 ${value##* }" \
-            "$(wc -l <"$work/out") $(wc -l <"$work/err")"
+            "$(wc -l <"$work/answer") $(wc -l <"$work/messages")"
         check "no row is a job, $value" grep -qx \
-            'autotune: jobs.csv: none of its rows is a job, nothing was done' "$work/err"
+            'autotune: jobs.csv: none of its rows is a job, nothing was done' "$work/messages"
     done
     printf 'op,shape\nmatmul,8x8x8\n' >jobs.csv
-    check 'a plan' "$autotune" sweep jobs.csv --dry-run -o "$work/out"
+    answer 0 sweep jobs.csv --dry-run
     equal 'and no store' 'jobs.csv' "$(ls -A | xargs)"
 
     # A table may be a pipe.
     mkfifo pipe.csv
     cat jobs.csv >pipe.csv &
-    check 'a table from a pipe' "$autotune" sweep pipe.csv --dry-run -o "$work/out"
+    check 'a table from a pipe' "$autotune" sweep pipe.csv --dry-run -o "$work/answer"
     wait $!
-    check 'has its job' grep -q '^1 job,' "$work/out"
+    check 'has its job' grep -q '^1 job,' "$work/answer"
 
-    check 'a sweep' "$autotune" sweep jobs.csv --db new.db -o "$work/out"
+    answer 0 sweep jobs.csv --db new.db
     for value in '--db new.db 0' '--db new.db --fresh 1' '--db other.db 1'; do
-        "$autotune" sweep jobs.csv --dry-run ${value% *} --json >"$work/out"
-        equal "jobs left with ${value% *}" "${value##* }" "$(grep -c '"line"' "$work/out")"
+        answer 0 sweep jobs.csv --dry-run ${value% *} --json
+        equal "jobs left with ${value% *}" "${value##* }" "$(grep -c '"line"' "$work/answer")"
     done
-    "$autotune" sweep jobs.csv --db new.db --fresh --threads 1 -v >"$work/out" 2>"$work/err"
+    answer 0 sweep jobs.csv --db new.db --fresh --threads 1 -v
     check 'where the time went' grep -qEx \
-        'searches: [0-9.]+ s of 1 x [0-9.]+ s; store and progress: [0-9.]+ s' "$work/err"
+        'searches: [0-9.]+ s of 1 x [0-9.]+ s; store and progress: [0-9.]+ s' "$work/messages"
     rm -f jobs.csv pipe.csv new.db
 }
 
@@ -583,10 +575,12 @@ files() {
         done
         bad '/dev/full: No space left on device' $command -o /dev/full
     done
-    bad '/proc/version: ' "${product[@]}" -o /proc/version
-    bad 'Not a directory' "${product[@]}" -o /dev/null/x
-    bad 'name' "${product[@]}" -o "$(head -c 300 /dev/zero | tr '\0' a)"
-    bad 'missing/x: No such file or directory' simulate /dev/null --trace missing/x
+    cases bad <<'END'
+/proc/version:                        "${product[@]}" -o /proc/version
+Not a directory                       "${product[@]}" -o /dev/null/x
+name                                  "${product[@]}" -o "$(head -c 300 /dev/zero | tr '\0' a)"
+missing/x: No such file or directory  simulate /dev/null --trace missing/x
+END
     bad "$work: Is a directory" simulate /dev/null --trace "$work"
     pages=()
     "$autotune" "${product[@]}" --report /dev/null >/dev/null 2>&1 && pages=(--report)
@@ -637,10 +631,10 @@ files() {
 
 # Runs a command line of bash and expects a status and a silent standard error.
 quiet() { # expected status, command line
-    bash -c "$2" _ "$autotune" >"$work/out" 2>"$work/err"
+    bash -c "$2" _ "$autotune" >"$work/answer" 2>"$work/messages"
     status=$?
     equal "exit status of: $2" "$1" "$status"
-    equal "messages of: $2" '' "$(cat "$work/err")"
+    equal "messages of: $2" '' "$(cat "$work/messages")"
 }
 
 streams() {
@@ -653,18 +647,18 @@ streams() {
         quiet 0 "$command <&-"
         quiet 0 "$command 2>&-"
         quiet 2 "$command <&- >&- 2>&-"
-        bash -c "$command >/dev/full" _ "$autotune" >"$work/out" 2>"$work/err"
+        bash -c "$command >/dev/full" _ "$autotune" >"$work/answer" 2>"$work/messages"
         equal "/dev/full: $command" '' "$(not_an_error $? 'standard output: No space left')"
-        bash -c "$command 2>\"\$2\" >&-" _ "$autotune" "$work/err" >"$work/out"
+        bash -c "$command 2>\"\$2\" >&-" _ "$autotune" "$work/messages" >"$work/answer"
         equal "closed: $command" '' "$(not_an_error $? 'standard output: Bad file descriptor')"
     done
     quiet 0 "$tune -o closed >&- 2>&- <&-"
     check 'closed streams do not spoil the file' grep -q 'optimal' closed
     rm -f closed
     quiet 0 "$tune -o /dev/stdout"
-    check '-o /dev/stdout prints' grep -q '^  optimal' "$work/out"
+    check '-o /dev/stdout prints' grep -q '^  optimal' "$work/answer"
     quiet 0 "$tune -o -"
-    check '-o - prints' grep -q '^  optimal' "$work/out"
+    check '-o - prints' grep -q '^  optimal' "$work/answer"
     quiet 0 "$tune -o /dev/stdout >>log; $tune -o /dev/stdout >>log"
     equal '-o /dev/stdout adds to what is there' 2 "$(grep -c '^  optimal' log)"
     quiet 0 "$tune -o /dev/null"
@@ -679,7 +673,7 @@ streams() {
     check '-o to a named pipe writes there' grep -q '^  optimal' from-fifo
     check 'and leaves it' test -p fifo
     rm -f log piped fifo from-fifo
-    "$autotune" simulate - <&- >"$work/out" 2>"$work/err"
+    "$autotune" simulate - <&- >"$work/answer" 2>"$work/messages" # no standard input
     equal 'no standard input' '' "$(not_an_error $? 'autotune: ')"
     equal 'nothing is left behind' '' "$(ls -A)"
 }
@@ -689,13 +683,13 @@ plain() {
     escape=$(printf '\033')
     search='--op matmul --shape 1024x1024x1024 --strategy exhaustive --time-limit 0.5 --top 5'
     for environment in TERM=xterm-256color NO_COLOR=1 'TERM=xterm CLICOLOR_FORCE=1' TERM=dumb -uTERM; do
-        env $environment "$autotune" $search >"$work/out" 2>"$work/err"
-        check "no escapes ($environment)" test "$(grep -c "$escape" "$work/out")" = 0
-        equal "no progress off a terminal ($environment)" '' "$(cat "$work/err")"
+        env $environment "$autotune" $search >"$work/answer" 2>"$work/messages"
+        check "no escapes ($environment)" test "$(grep -c "$escape" "$work/answer")" = 0
+        equal "no progress off a terminal ($environment)" '' "$(cat "$work/messages")"
     done
-    "$autotune" simulate - -v <<<'MTE2 gm->l1 bytes=4096' >"$work/out" 2>"$work/err"
-    check 'notes go to standard error' grep -q '^hardware: Ascend 310 from ' "$work/err"
-    check 'the answer goes to standard output' grep -q 'gm->l1  *4,096 bytes' "$work/out"
+    "$autotune" simulate - -v <<<'MTE2 gm->l1 bytes=4096' >"$work/answer" 2>"$work/messages"
+    check 'notes go to standard error' grep -q '^hardware: Ascend 310 from ' "$work/messages"
+    check 'the answer goes to standard output' grep -q 'gm->l1  *4,096 bytes' "$work/answer"
     if ! command -v script >/dev/null || ! script -qec true /dev/null >/dev/null 2>&1; then
         return
     fi
@@ -705,7 +699,7 @@ plain() {
     check 'a terminal gets colours' test "$(on_terminal A=b "$search -q" | grep -c "$escape")" -gt 0
     equal 'NO_COLOR is respected' 0 "$(on_terminal NO_COLOR=1 "$search -q" | grep -c "$escape")"
     equal 'a dumb terminal is respected' 0 "$(on_terminal TERM=dumb "$search" | grep -c "$escape")"
-    longest=$(on_terminal NO_COLOR=1 "$search -o /dev/null" | tr '\r' '\n' | grep -a simulating |
+    longest=$(on_terminal NO_COLOR=1 "$search -o /dev/null" | tr '\r' '\n' | grep -aE 'bounding|simulating' |
         sed "s/$escape\[K//g" | awk '{ if (length > most) most = length } END { print most + 0 }')
     check "progress fits a terminal of 40 columns ($longest)" \
         test "$longest" -gt 0 -a "$longest" -lt 40
@@ -719,8 +713,8 @@ environment() {
         equal "$setting" "$expected" \
             "$(env "$setting" "$autotune" "${product[@]}" --format csv --time-limit 1e2 2>&1)"
     done
-    HOME=/nonexistent "$autotune" "${product[@]}" >"$work/out" 2>"$work/err"
-    equal 'no home' '' "$(cat "$work/err")"
+    HOME=/nonexistent answer 0 "${product[@]}"
+    equal 'no home' '' "$(cat "$work/messages")"
 }
 
 # Measuring, and what a processor does not have; tests/cli/test_cli_host.sh runs the rest.
@@ -735,19 +729,19 @@ processors() {
     for count in 0 1 8; do
         bad 'only this machine can be measured' "${product[@]}" --validate $count
     done
-    bad 'only this machine can be measured' validate "${product[@]}" --hw ascend910b1
-    bad 'it was measured on' "${product[@]}" --hw "$host"
-    bad 'it was measured on' validate "${product[@]}" --hw "$host"
-    bad 'unknown option --validate' validate "${product[@]}" --validate 3
-    bad 'is for chips' "${product[@]}" --hw "$host" --space thesis --validate 0
-    bad 'is for processors' "${product[@]}" --space host
-    bad 'expected f32' "${product[@]}" --hw "$host" --dtype f16 --validate 0
-    bad '--cores 3: expected at most 2' "${product[@]}" --hw "$host" --cores 3 --validate 0
-    bad 'expected a chip' "${product[@]}" --hw "$host" --validate 0 --robust
-    bad 'is a processor' --op cubefx --shape 64 --order 3 --functions 2 --hw "$host" --validate 0 \
-        --compare
-    bad 'is a processor' --op cubefx --shape 64 --order 3 --functions 2 --hw "$host" --validate 0 \
-        --mac 4
+    cases bad <<'END'
+only this machine can be measured  validate "${product[@]}" --hw ascend910b1
+it was measured on                 "${product[@]}" --hw "$host"
+it was measured on                 validate "${product[@]}" --hw "$host"
+unknown option --validate          validate "${product[@]}" --validate 3
+is for chips                       "${product[@]}" --hw "$host" --space thesis --validate 0
+is for processors                  "${product[@]}" --space host
+expected f32                       "${product[@]}" --hw "$host" --dtype f16 --validate 0
+--cores 3: expected at most 2      "${product[@]}" --hw "$host" --cores 3 --validate 0
+expected a chip                    "${product[@]}" --hw "$host" --validate 0 --robust
+is a processor                     --op cubefx --shape 64 --order 3 --functions 2 --hw "$host" --validate 0 --compare
+is a processor                     --op cubefx --shape 64 --order 3 --functions 2 --hw "$host" --validate 0 --mac 4
+END
     for command in program 'simulate /dev/null' 'check /dev/null' reproduce; do
         [ "$command" = program ] && more=("${product[@]}") || more=()
         bad 'is a processor' $command "${more[@]}" --hw "$host"
@@ -774,5 +768,4 @@ plans
 streams
 plain
 environment
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish

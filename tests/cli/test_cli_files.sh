@@ -7,36 +7,16 @@
 # option with a file, that has no case in tests/support/invocations.sh fails.
 #
 #   tests/cli/test_cli_files.sh AUTOTUNE SOURCE_DIR
-set -u
-export LC_ALL=C
-unset ARGP_HELP_FMT ASCEND_HOME_PATH NO_COLOR POSIXLY_CORRECT TMPDIR
-autotune=$(realpath "$1")
-source_dir=$(realpath "$2")
-work=$(mktemp -d)
-trap 'umount "$work/small" 2>/dev/null; chmod -R u+w "$work"; rm -rf "$work"' EXIT
-passed=0
-failed=0
-
-pass() { passed=$((passed + 1)); }
-
-fail() {
-    failed=$((failed + 1))
-    printf 'FAILED %s\n' "$*"
-}
-
-expect() { # what, command…
-    local what=$1
-    shift
-    if "$@"; then pass; else fail "$what"; fi
-}
-
+. "$(dirname "$0")/../support/script.sh"
+unset TMPDIR
+at_end() { umount "$work/small" 2>/dev/null; }
 . "$source_dir/tests/support/invocations.sh"
 
 # ------------------------------------------------------------------ the guards
 
 cases=0
 contents() { find . ../user -type f -exec cksum {} + | sort; }
-refused() { # message, words…: exit 2 with one line that has it
+refuses() { # message, words…: exit 2 with one line that has it
     local message=$1 status lines
     shift
     "$autotune" "$@" >/dev/null 2>"$work/error" </dev/null 9<>"$work/open"
@@ -51,7 +31,7 @@ check_meeting() { # the words of a command, an option, the file
     local words=$1 option=$2 file=$3
     cases=$((cases + 1))
     # shellcheck disable=SC2086 # words
-    expect "$words $option $file" refused "$file: expected a file of its own" $words "$option" \
+    check "$words $option $file" refuses "$file: expected a file of its own" $words "$option" \
         "$file"
 }
 
@@ -98,23 +78,23 @@ check_command() { # command
         grep -vE "=[a-z0-9_]+(\|[a-z0-9_]+)+$" | while IFS= read -r pair; do
         [[ "|$no_files|" == *"|${pair#*=}|"* ]] || echo "$pair"
     done)
-    expect "$word: does one of these name a file? $unknown" test -z "$unknown"
+    check "$word: does one of these name a file? $unknown" test -z "$unknown"
     [[ -n $(invocations "$word") ]] || fail "$word: a command without a case"
     before=$(contents)
     while IFS='|' read -r words read stores some; do
         placeholders "$word" | grep -qx -- '-o=DIR' && continue # files of a folder: test_cli_kernel
         check_invocation "$words" "$read" "$stores" "${some:-$options}"
     done < <(invocations "$word")
-    expect "$word: nothing is touched" test "$before" = "$(contents)"
+    check "$word: nothing is touched" test "$before" = "$(contents)"
     for pair in $(placeholders "$word" | sed -nE 's/^([^=]*)=(DB|FILE|NAME\|FILE)$/\1/p'); do
         [[ "$word $pair" == "validate --kernel" ]] && continue # refused before: processors have none
-        expect "$word: $pair has no case" grep -qE -- "$pair|^store|^list" <(invocations "$word")
+        check "$word: $pair has no case" grep -qE -- "$pair|^store|^list" <(invocations "$word")
     done
 }
 
-for word in $commands; do check_command "$word"; done
-expect 'cases were found' test $cases -gt 200
-expect 'the store words of --help' test "$("$autotune" store --help | sed -nE \
+for word in $(commands); do check_command "$word"; done
+check 'cases were found' test $cases -gt 200
+check 'the store words of --help' test "$("$autotune" store --help | sed -nE \
     '1,3s/.*OPTION...\] ([a-z|]+) .*/\1/p' | tr '|' '\n' | sort | xargs)" = \
     "$(invocations store | cut -d' ' -f2 | sort | xargs)"
 
@@ -125,13 +105,13 @@ refused_input() { # option
     status=$?
     [[ $status == 2 && $before == "$(contents)" ]]
 }
-expect 'the standard input' refused_input -o
-expect 'the standard input as --trace' refused_input --trace
+check 'the standard input' refused_input -o
+check 'the standard input as --trace' refused_input --trace
 export_beside() { # what is written beside a header
-    refused 'expected a file of its own' --op matmul --shape 64x64x64 --hw ascend910b1 -q \
+    refuses 'expected a file of its own' --op matmul --shape 64x64x64 --hw ascend910b1 -q \
         --format tcubetiling -o best.h --trace best.json
 }
-expect 'NAME.json beside NAME.h' export_beside
+check 'NAME.json beside NAME.h' export_beside
 appended() { # the answer itself, behind what it is about
     local before status
     before=$(contents)
@@ -139,44 +119,44 @@ appended() { # the answer itself, behind what it is about
     status=$?
     [[ $status == 2 && $before == "$(contents)" ]]
 }
-expect 'the standard output' appended
-expect 'the user'\''s description of the host' refused 'expected a file of its own' list hw \
+check 'the standard output' appended
+check 'the user'\''s description of the host' refuses 'expected a file of its own' list hw \
     chip.cfg -o below.cfg
 
 # ------------------------------------------------------------------ closed streams
 
 one_line() { [[ $(wc -l <"$work/error") == 1 ]]; }
-for word in $commands; do
+for word in $(commands); do
     while IFS='|' read -r words _; do
         # shellcheck disable=SC2086 # words
         "$autotune" $words >&- 2>"$work/error" </dev/null
-        expect "$words >&-: exit 2" test $? = 2
-        expect "$words >&-: one line" one_line
+        check "$words >&-: exit 2" test $? = 2
+        check "$words >&-: one line" one_line
     done < <(invocations "$word" | grep -v gc | head -n 1)
     "$autotune" "$word" --help >&- 2>"$work/error"
-    expect "$word --help >&-" test $? = 2
+    check "$word --help >&-" test $? = 2
 done
 "$autotune" simulate kernel.txt | true
-expect 'a reader that leaves' test "${PIPESTATUS[0]}" = 0
+check 'a reader that leaves' test "${PIPESTATUS[0]}" = 0
 "$autotune" simulate kernel.txt -o normal.txt --trace normal.json
-expect 'all streams closed' "$autotune" simulate kernel.txt -o closed.txt --trace closed.json \
-    <&- >&- 2>&-
-expect 'the same answer' cmp normal.txt closed.txt
-expect 'the same trace' cmp normal.json closed.json
-"$autotune" --op matmul --shape 64x64x64 -v --db closed.db -o closed.txt <&- >&- 2>&-
-expect 'a store is opened beside closed streams' "$autotune" store ls closed.db -o /dev/null
+closed_streams() { "$autotune" "$@" <&- >&- 2>&-; }
+check 'all streams closed' closed_streams simulate kernel.txt -o closed.txt --trace closed.json
+check 'the same answer' cmp normal.txt closed.txt
+check 'the same trace' cmp normal.json closed.json
+check 'a store beside closed streams' closed_streams --op matmul --shape 64x64x64 -v --db closed.db -o closed.txt
+check 'it can be opened' "$autotune" store ls closed.db -o /dev/null
 "$autotune" simulate - <&- >/dev/null 2>"$work/error"
-expect 'a closed input: exit 2' test $? = 2
-expect 'a closed input: one line' one_line
+check 'a closed input: exit 2' test $? = 2
+check 'a closed input: one line' one_line
 
 # ------------------------------------------------------------------ names
 
-expect 'a name with file: is a file' "$autotune" --op matmul --shape 64x64x64 -q \
+check 'a name with file: is a file' "$autotune" --op matmul --shape 64x64x64 -q \
     --db 'file:a?mode=memory' -o /dev/null
-expect 'it is there' test -f 'file:a?mode=memory'
-expect 'and a store' "$autotune" store ls 'file:a?mode=memory' -o /dev/null
+check 'it is there' test -f 'file:a?mode=memory'
+check 'and a store' "$autotune" store ls 'file:a?mode=memory' -o /dev/null
 long=$(printf 'n%.0s' {1..255})
-expect 'a name of 255 bytes' "$autotune" list ops -o "$long"
+check 'a name of 255 bytes' "$autotune" list ops -o "$long"
 
 # ------------------------------------------------------------------ whole or not at all
 
@@ -185,21 +165,21 @@ printf 'old' >target
 chmod 640 target
 ln -s target to-target
 ln -s nowhere-yet to-nowhere
-expect 'through a link' "$autotune" list ops -o to-target
-expect 'the link stays' test -L to-target
-expect 'its file is replaced' cmp target wanted
-expect 'and keeps its mode' test "$(stat -c %a target)" = 640
-expect 'through a link that leads nowhere yet' "$autotune" list ops -o to-nowhere
-expect 'the link stays' test -L to-nowhere
-expect 'its file is made' cmp nowhere-yet wanted
+check 'through a link' "$autotune" list ops -o to-target
+check 'the link stays' test -L to-target
+check 'its file is replaced' cmp target wanted
+check 'and keeps its mode' test "$(stat -c %a target)" = 640
+check 'through a link that leads nowhere yet' "$autotune" list ops -o to-nowhere
+check 'the link stays' test -L to-nowhere
+check 'its file is made' cmp nowhere-yet wanted
 mkfifo pipe
 cat pipe >piped &
-expect 'into a pipe' "$autotune" list ops -o pipe
+check 'into a pipe' "$autotune" list ops -o pipe
 wait $!
-expect 'it stays one' test -p pipe
-expect 'and had everything' cmp piped wanted
-expect 'into a device' "$autotune" list ops -o /dev/null
-expect 'which stays one' test -c /dev/null
+check 'it stays one' test -p pipe
+check 'and had everything' cmp piped wanted
+check 'into a device' "$autotune" list ops -o /dev/null
+check 'which stays one' test -c /dev/null
 in_shared_memory() {
     local file
     file=$(mktemp -p /dev/shm) && printf 'old' >"$file" && "$autotune" list ops -o "$file" &&
@@ -208,17 +188,17 @@ in_shared_memory() {
     rm -f "$file"
     return $status
 }
-[[ -w /dev/shm ]] && expect 'a file in /dev/shm is replaced' in_shared_memory
+[[ -w /dev/shm ]] && check 'a file in /dev/shm is replaced' in_shared_memory
 for option in '-o' '--trace'; do
     printf 'old' >target
     (ulimit -f 1 && exec "$autotune" simulate kernel.txt --hw chip.cfg --json $option target \
         -q >/dev/null 2>"$work/error")
     status=$?
     [[ $option == -o && $status == 0 ]] && continue # a short answer
-    expect "$option: too large for the limit" test $status = 2
-    expect "$option: what was there stays" test "$(cat target)" = old
+    check "$option: too large for the limit" test $status = 2
+    check "$option: what was there stays" test "$(cat target)" = old
 done
-expect 'no temporary file is left' test -z "$(find . -name '.autotune*')"
+check 'no temporary file is left' test -z "$(find . -name '.autotune*')"
 
 # ------------------------------------------------------------------ true reasons
 
@@ -232,18 +212,18 @@ reason() { # reason, command…
     }
 }
 tune=("$autotune" --op matmul --shape 64x64x64 -q)
-expect 'no temporary folder' reason 'a temporary file in /nonexistent: No such file' \
+check 'no temporary folder' reason 'a temporary file in /nonexistent: No such file' \
     env TMPDIR=/nonexistent bash -c 'cat kernel.txt | "$0" analyse -' "$autotune"
 mkdir temporary
 cat profile.csv | TMPDIR=$PWD/temporary strace -f -e trace=openat -o "$work/calls" \
     "$autotune" analyse - >/dev/null 2>&1 &&
-    expect '$TMPDIR is where temporary files are' grep -q "$PWD/temporary/autotune-" "$work/calls"
+    check '$TMPDIR is where temporary files are' grep -q "$PWD/temporary/autotune-" "$work/calls"
 few() { (ulimit -n "$1" && shift && exec "$@"); }
-expect 'no descriptor for a store' reason 'Too many open files' few 5 "${tune[@]}" --db few.db
+check 'no descriptor for a store' reason 'Too many open files' few 5 "${tune[@]}" --db few.db
 mkdir closed
 cp results.db closed/there.db
 chmod 666 closed/there.db
-chmod 755 "$work" .
+chmod 755 "$scratch" "$work" .
 chmod 555 closed
 as_nobody=()
 [[ $(id -u) == 0 ]] && as_nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
@@ -251,27 +231,26 @@ if "${as_nobody[@]}" true 2>/dev/null && "${as_nobody[@]}" test -x "$autotune" -
     for option in --db -o --trace --landscape --report; do
         [[ $option == --report ]] && "${as_nobody[@]}" "${tune[@]}" --report /dev/null 2>&1 |
             grep -q 'left out of this build' && continue
-        expect "$option in a closed folder" reason 'closed/new.*Permission denied' \
+        check "$option in a closed folder" reason 'closed/new.*Permission denied' \
             "${as_nobody[@]}" "${tune[@]}" -o /dev/null $option closed/new
     done
-    expect 'a store in a closed folder' reason 'its folder cannot be written' \
+    check 'a store in a closed folder' reason 'its folder cannot be written' \
         "${as_nobody[@]}" "${tune[@]}" --fresh --db closed/there.db
 fi
 mkdir small
 if mount -t tmpfs -o size=64k none small 2>/dev/null; then
     head -c 61000 /dev/zero >small/filling
     for i in {1..300}; do tail -n +2 "$source_dir/docs/examples/op_summary.csv"; done >>profile.csv
-    expect 'a full temporary folder: input' reason 'a temporary file: No space left' \
+    check 'a full temporary folder: input' reason 'a temporary file: No space left' \
         env TMPDIR="$PWD/small" bash -c 'cat profile.csv | "$0" analyse -' "$autotune"
-    expect 'a full temporary folder: output' reason 'a temporary file: No space left' \
+    check 'a full temporary folder: output' reason 'a temporary file: No space left' \
         env TMPDIR="$PWD/small" "$autotune" analyse profile.csv --format csv
-    expect 'a full disk' reason 'small/answer: No space left' "$autotune" list hw ascend310 \
+    check 'a full disk' reason 'small/answer: No space left' "$autotune" list hw ascend310 \
         -o small/answer
-    expect 'leaves nothing' test "$(ls -A small)" = filling
+    check 'leaves nothing' test "$(ls -A small)" = filling
     umount small
 else
     echo 'no file system of its own can be mounted: full ones are skipped'
 fi
 
-echo "$passed passed, $failed failed"
-[[ $failed == 0 ]]
+finish

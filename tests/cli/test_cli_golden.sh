@@ -7,20 +7,10 @@
 #   tests/cli/test_cli_golden.sh AUTOTUNE SOURCE_DIR --update   rewrite the golden files; read the diff
 #   tests/cli/test_cli_golden.sh AUTOTUNE SOURCE_DIR --except EXPRESSION   compare all but these names
 # shellcheck disable=SC2016,SC2086 # command lines for bash -c; lists of arguments
-set -u
-export LC_ALL=C
-unset ARGP_HELP_FMT ASCEND_HOME_PATH NO_COLOR POSIXLY_CORRECT
-autotune=$1
-source_dir=$2
+. "$(dirname "$0")/../support/script.sh"
 mode=${3:-compare}
 except=${4:-^$}
-export AUTOTUNE_CONFIGS=$source_dir/configs
-export XDG_CONFIG_HOME=/nonexistent
 golden=$source_dir/tests/golden/cli
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-passed=0
-failed=0
 names=()
 
 sanitise() {
@@ -35,10 +25,10 @@ sanitise() {
 # A command's answer as the golden file has it; programs are read from tests/golden/cli.
 transcript() {
     echo "\$ autotune $*" | sanitise
-    (cd "$golden" && "$autotune" "$@") >"$work/out" 2>"$work/err" </dev/null
+    (cd "$golden" && "$autotune" "$@") >"$work/answer" 2>"$work/messages" </dev/null
     status=$?
-    sanitise <"$work/out"
-    sed 's/^/stderr: /' "$work/err" | sanitise
+    sanitise <"$work/answer"
+    sed 's/^/stderr: /' "$work/messages" | sanitise
     echo "exit status $status"
 }
 
@@ -50,13 +40,8 @@ golden() { # name arguments…
     transcript "$@" >"$work/now"
     if [ "$mode" = --update ]; then
         cp "$work/now" "$golden/$name.txt"
-    elif difference=$(diff -u --label "golden/cli/$name.txt" --label now "$golden/$name.txt" \
-        "$work/now" 2>&1); then
-        passed=$((passed + 1))
     else
-        failed=$((failed + 1))
-        echo "FAILED $name: autotune $*"
-        echo "$difference"
+        same "$name: autotune $*" "$golden/$name.txt" "$work/now"
     fi
 }
 
@@ -312,11 +297,7 @@ golden evaluate-none evaluate bank.jsonl --hw ascend310
 for file in "$golden"/*.txt; do
     case " ${names[*]} " in
     *" ${file##*/} "*) ;;
-    *)
-        failed=$((failed + 1))
-        echo "FAILED $file belongs to no case"
-        ;;
+    *) fail "$file belongs to no case" ;;
     esac
 done
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish

@@ -5,18 +5,11 @@
 #
 #   tests/cli/test_cli_host.sh AUTOTUNE SOURCE_DIR
 #
-# Needs jq, and Linux on a processor that has a name.
+# Needs Linux on a processor that has a name.
 # shellcheck disable=SC2016,SC2086 # jq's variables; lists of arguments
-set -u
-export LC_ALL=C
-unset ARGP_HELP_FMT ASCEND_HOME_PATH NO_COLOR POSIXLY_CORRECT AUTOTUNE_ISA
-autotune=$1
-export AUTOTUNE_CONFIGS=$2/configs
-# shellcheck source=tests/support/answers.sh
-. "$2/tests/support/answers.sh"
-source_dir=$2
-# shellcheck source=tests/support/this_host.sh
-. "$2/tests/support/this_host.sh"
+. "$(dirname "$0")/../support/script.sh"
+needs jq
+describe_host || skip 'a processor without a name'
 
 number='type == "number"'
 fraction='(type == "number" and . >= 0)'
@@ -74,74 +67,67 @@ tunes() {
     for load in "${loads[@]}"; do
         for cores in 1 2; do
             if [ "$(nproc)" -lt $cores ]; then continue; fi
-            answer 0 $load --hw "$work/host.cfg" --cores $cores --validate 4 --json --top 2
+            answer 0 $load --hw host.cfg --cores $cores --validate 4 --json --top 2
             measured_holds 4 ".cores == $cores" '.top | length == 2'
         done
-        answer 0 $load --hw "$work/host.cfg" --cores 1 --json
+        answer 0 $load --hw host.cfg --cores 1 --json
         measured_holds 8
-        answer 0 $load --hw "$work/host.cfg" --cores 1 --validate 4
+        answer 0 $load --hw host.cfg --cores 1 --validate 4
         for words in 'measured     4 of 4 tilings' 'the model    error' 'by the model'; do
-            if grep -q "$words" "$work/answer"; then pass; else fail "$what: no '$words'"; fi
+            said "$words"
         done
-        width=$(grep -v -e '^/' -e ' --set ' -e '^  tiling ' "$work/answer" | awk '{ if (length > most) most = length } END { print most }')
-        if [ "$width" -le 130 ]; then pass; else fail "$what: $width columns"; fi
+        width=$(grep -v -e '^/' -e ' --set ' -e '^  tiling ' answer | awk '{ if (length > most) most = length } END { print most }')
+        check "$what: $width columns" test "$width" -le 130
     done
 }
 
 csv_has_rows() {
-    answer 0 ${loads[0]} --hw "$work/host.cfg" --cores 1 --validate 5 --top 9 --format csv
-    if awk -F, 'NR == 1 { columns = NF; for (i = 1; i <= NF; i++) if ($i == "measured_ns") m = i }
+    answer 0 ${loads[0]} --hw host.cfg --cores 1 --validate 5 --top 9 --format csv
+    check "$what" awk -F, 'NR == 1 { columns = NF; for (i = 1; i <= NF; i++) if ($i == "measured_ns") m = i }
         NF != columns { exit 1 } NR > 1 && NR < 7 && !($m > 0) { exit 1 }
         NR > 2 && NR < 7 && $m < last { exit 1 } { last = $m }
-        END { exit !(NR >= 10 && m > 0) }' "$work/answer"; then pass; else
-        fail "$what"
-        cat "$work/answer"
-    fi
+        END { exit !(NR >= 10 && m > 0) }' answer
 }
 
 # The model alone: nothing runs, and every byte is the same for any number of threads.
 model_alone() {
     for load in "${loads[@]}"; do
-        answer 0 $load --hw "$work/host.cfg" --validate 0 --json --threads 1
+        answer 0 $load --hw host.cfg --validate 0 --json --threads 1
         holds '.measured == []' '.validation == null' '.best.measured_ns == null' \
             '(.best | del(.measured_ns, .measured_gflops)) == .top[0]' '.search.optimal' \
             '.search.gap == 0'
-        grep -v '"seconds"' "$work/answer" >"$work/one"
+        grep -v '"seconds"' answer >one
         for threads in 2 7; do
-            answer 0 $load --hw "$work/host.cfg" --validate 0 --json --threads $threads
-            if grep -v '"seconds"' "$work/answer" | cmp -s - "$work/one"; then pass; else
-                fail "$what: another answer with $threads threads"
-            fi
+            answer 0 $load --hw host.cfg --validate 0 --json --threads $threads
+            same "$what: another answer" one <(grep -v '"seconds"' answer)
         done
-        jq -S '[.best, .top, .search.within_1_percent]' "$work/answer" >"$work/bound"
-        answer 0 $load --hw "$work/host.cfg" --validate 0 --json --strategy exhaustive
+        jq -S '[.best, .top, .search.within_1_percent]' answer >bound
+        answer 0 $load --hw host.cfg --validate 0 --json --strategy exhaustive
         holds '.search | .simulated == .feasible and .pruned == 0'
-        if jq -S '[.best, .top, .search.within_1_percent]' "$work/answer" |
-            cmp -s - "$work/bound"; then pass; else fail "$what: the strategies differ"; fi
+        same "$what: the strategies differ" bound <(jq -S '[.best, .top, .search.within_1_percent]' answer)
     done
 }
 
 samples() {
     for load in "${loads[@]}"; do
-        answer 0 validate $load --hw "$work/host.cfg" --cores 1 --sample 6 --seed 3 --json
+        answer 0 validate $load --hw host.cfg --cores 1 --sample 6 --seed 3 --json
         measured_holds 9 '.validation.seed == 3' '.top | length == 3'
-        jq -S '[.measured[].tiling] | sort' "$work/answer" >"$work/first"
-        answer 0 validate $load --hw "$work/host.cfg" --cores 1 --sample 6 --seed 3 --json
-        if jq -S '[.measured[].tiling] | sort' "$work/answer" | cmp -s - "$work/first"; then pass
-        else fail "$what: a seed draws two samples"; fi
+        jq -S '[.measured[].tiling] | sort' answer >first
+        answer 0 validate $load --hw host.cfg --cores 1 --sample 6 --seed 3 --json
+        same "$what: a seed draws two samples" first <(jq -S '[.measured[].tiling] | sort' answer)
     done
-    answer 0 validate ${loads[0]} --hw "$work/host.cfg" --cores 1 --sample 6
-    if grep -q 'a random sample' "$work/answer"; then pass; else fail "$what: no sample"; fi
-    answer 0 validate ${loads[0]} --hw "$work/host.cfg" --cores 1 --sample 6 --format csv
-    if [ "$(wc -l <"$work/answer")" -ge 10 ]; then pass; else fail "$what: too few lines"; fi
+    answer 0 validate ${loads[0]} --hw host.cfg --cores 1 --sample 6
+    said 'a random sample'
+    answer 0 validate ${loads[0]} --hw host.cfg --cores 1 --sample 6 --format csv
+    check "$what: too few lines" test "$(wc -l <answer)" -ge 10
 }
 
 ends_early() {
-    answer 0 ${loads[0]} --hw "$work/host.cfg" --cores 1 --validate 4 --json --time-limit 1e-9
+    answer 0 ${loads[0]} --hw host.cfg --cores 1 --validate 4 --json --time-limit 1e-9
     holds '.top | length == 1' '.best != null' '.validation.left_out <= 4'
     (
-        "$autotune" validate --op matmul --shape 300x400x500 --hw "$work/host.cfg" --cores 1 \
-            --sample 3000 --json >"$work/answer" 2>"$work/messages" &
+        "$autotune" validate --op matmul --shape 300x400x500 --hw host.cfg --cores 1 \
+            --sample 3000 --json >answer 2>messages &
         job=$!
         sleep 2
         kill -INT $job
@@ -149,29 +135,30 @@ ends_early() {
     ) 2>/dev/null
     status=$?
     what='validate that is interrupted'
-    if [ $status -eq 130 ]; then pass; else fail "$what: status $status, expected 130"; fi
+    equal "$what: status" 130 $status
     holds '.schema == 1' '.validation.left_out > 0'
 }
 
 refusals() {
-    for command in "--validate 2 --hw ascend310 ${loads[0]}" "--validate -1 --hw $work/host.cfg ${loads[0]}" \
-        "--validate x --hw $work/host.cfg ${loads[0]}" "validate ${loads[0]}" \
-        "validate ${loads[0]} --hw $2/tests/support/host-loops.cfg" \
-        "${loads[0]} --hw $2/tests/support/host-loops.cfg" \
-        "validate ${loads[0]} --hw $work/host.cfg --sample 0" \
-        "program ${loads[0]} --hw $work/host.cfg" "${loads[0]} --hw $work/host.cfg --dtype f16"; do
-        answer 2 $command
-        if [ "$(wc -l <"$work/messages")" -eq 1 ] && [ ! -s "$work/answer" ]; then pass; else
-            fail "$what: $(cat "$work/messages" "$work/answer")"
-        fi
-    done
+    local product=${loads[0]} other=(--hw "$source_dir/tests/support/host-loops.cfg")
+    cases bad <<'END'
+only this machine can be measured           $product --validate 2 --hw ascend310
+--validate -1: expected a whole number      $product --validate -1 --hw host.cfg
+--validate x: expected a whole number       $product --validate x --hw host.cfg
+only this machine can be measured           validate $product
+it was measured on                          validate $product "${other[@]}"
+it was measured on                          $product "${other[@]}"
+--sample 0: expected a whole number         validate $product --hw host.cfg --sample 0
+is a processor                              program $product --hw host.cfg
+expected f32                                $product --hw host.cfg --dtype f16
+END
 }
 
 # A system without /sys, as some containers are: hwloc has nothing to say beside the answer.
 without_sys() {
     HWLOC_FSROOT=/nonexistent HWLOC_THISSYSTEM=1 answer 2 ${loads[0]} \
-        --hw "$1/tests/support/host-loops.cfg"
-    if grep -q hwloc "$work/messages"; then fail "without /sys: $(cat "$work/messages")"; else pass; fi
+        --hw "$source_dir/tests/support/host-loops.cfg"
+    check 'without /sys' not grep hwloc messages
 }
 
 # Every processor has something else to do meanwhile: commands that measure say so first, unless they are to be quiet.
@@ -181,16 +168,14 @@ busy_machine() {
         timeout 120 sh -c 'while :; do :; done' &
         others+=($!)
     done
-    printf 'op,shape,hw,validate,cores\nmatmul,24x24x24,%s,1,1\n' "$work/host.cfg" >"$work/busy.csv"
-    for command in "--op matmul --shape 8x8x8 --hw $work/host.cfg --cores 1 --validate 1" \
-        "validate --op matmul --shape 8x8x8 --hw $work/host.cfg --cores 1 --sample 1" \
-        "sweep $work/busy.csv --db $work/busy.db"; do
+    printf 'op,shape,hw,validate,cores\nmatmul,24x24x24,%s,1,1\n' host.cfg >busy.csv
+    for command in "--op matmul --shape 8x8x8 --hw host.cfg --cores 1 --validate 1" \
+        "validate --op matmul --shape 8x8x8 --hw host.cfg --cores 1 --sample 1" \
+        "sweep busy.csv --db busy.db"; do
         answer 0 $command
-        if grep -q '^autotune: the machine is not idle: other work keeps ' "$work/messages"; then pass; else
-            fail "$what: $(cat "$work/messages")"
-        fi
+        told 'autotune: the machine is not idle: other work keeps '
         answer 0 $command -q
-        if [ -s "$work/messages" ]; then fail "$what: $(cat "$work/messages")"; else pass; fi
+        equal "$what: no messages" '' "$(cat messages)"
     done
     kill "${others[@]}"
     wait "${others[@]}" 2>/dev/null
@@ -202,7 +187,6 @@ busy_machine
 model_alone
 samples
 ends_early
-refusals "$@"
-without_sys "$2"
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+refusals
+without_sys
+finish

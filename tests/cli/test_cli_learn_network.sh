@@ -2,16 +2,11 @@
 # What operators of networks take, learned from made-up runs by the command line.
 #
 #   tests/cli/test_cli_learn_network.sh AUTOTUNE SOURCE_DIR
-set -u
-export LC_ALL=C
-autotune=$1
-source_dir=$2
-# shellcheck source-path=SCRIPTDIR source=../support/answers.sh
-. "$source_dir/tests/support/answers.sh"
-cp -r "$source_dir/configs" "$work/configs"
-rm -f "$work"/configs/hardware/*.network.json
-export AUTOTUNE_CONFIGS=$work/configs XDG_CONFIG_HOME=/nonexistent
-cd "$work" || exit 1
+. "$(dirname "$0")/../support/script.sh"
+needs jq
+cp -r "$source_dir/configs" .
+rm -f configs/hardware/*.network.json
+export AUTOTUNE_CONFIGS=$work/configs
 
 # Rows of n elements: 2 us and a us a thousand of them, Sqrt three times that.
 run() { # first size, us a thousand elements of Mul
@@ -38,15 +33,9 @@ holds '.learned_from | map(.rows) == [48, 48, 48, 48]' '.written == "'$mine'"' \
     '.cross_validated | all(.times != "line")'
 answer 0 "${learn[@]}" -o again.json --threads 1
 answer 0 "${learn[@]}" -o -
-cmp -s $mine again.json && cmp -s $mine answer && pass || fail 'the same file by any threads, and on -'
-jq -e '[.laws[].kind] | contains(["*vector", "~Mul", "Sqrt"])' $mine >/dev/null && pass || fail 'laws of three levels'
-
-expect_why() { # part of the message, arguments…
-    local part=$1
-    shift
-    answer 2 "$@"
-    grep -qF -- "$part" "$work/messages" && pass || fail "$*: expected $part: $(cat "$work/messages")"
-}
+same 'the same file by any threads' $mine again.json
+same 'and on -' $mine answer
+holds '[.laws[].kind] | contains(["*vector", "~Mul", "Sqrt"])'
 
 # What is left out is not seen: a network that takes twice as long as the other, and can be told by its blocks.
 sed -E 's/^(Mul|Sqrt),30,/\1,24,/' <(run 16 0.04) >slow_8.csv
@@ -59,18 +48,17 @@ holds '.cross_validated | map(select(.rows == "calls, network left out" and .tim
 answer 0 network gamma.csv --hw ascend910 --json
 holds '(.total_us / .measured_us - 1) | fabs < 0.1' '.interval_us[0] < .total_us and .total_us < .interval_us[1]' \
     'all(.operators[]; .interval_us[0] <= .predicted_us and .predicted_us <= .interval_us[1])'
-jq .total_us answer >learned
+learned=$(jq .total_us answer)
 sed 's/,[0-9.]*,\([01]\)$/,7,\1/' gamma.csv >other.csv
 answer 0 network other.csv --hw ascend910 --json
-jq .total_us answer | cmp -s - learned && pass || fail 'measured times change the prediction'
+equal 'measured times change no prediction' "$learned" "$(jq .total_us answer)"
 
 echo '{"schema": 1}' >$mine
-expect_why 'ascend910.network.json: chip: expected a text' network gamma.csv --hw ascend910
-expect_why 'runs of networks (.csv) or banks of kernels, not both' "${learn[@]}" --from bank.jsonl
-expect_why '1 runs, expected 2 to 16' calibrate --hw ascend910 --learn --from gamma.csv
-expect_why 'all runs are of one network' calibrate --hw ascend910 --learn --from alpha_8.csv --from alpha_16.csv
+bad 'ascend910.network.json: chip: expected a text' network gamma.csv --hw ascend910
+bad 'runs of networks (.csv) or banks of kernels, not both' "${learn[@]}" --from bank.jsonl
+bad '1 runs, expected 2 to 16' calibrate --hw ascend910 --learn --from gamma.csv
+bad 'all runs are of one network' calibrate --hw ascend910 --learn --from alpha_8.csv --from alpha_16.csv
 head -n 9 gamma.csv >small.csv
-expect_why '32 measured calls, expected at least 40' calibrate --hw ascend910 --learn --from small.csv --from small.csv --from small.csv --from small.csv
-expect_why '--pool: it is for banks of kernels' "${learn[@]}" --pool ascend910b2=bank.jsonl
-echo "$passed passed, $failed failed"
-[ $failed -eq 0 ]
+bad '32 measured calls, expected at least 40' calibrate --hw ascend910 --learn --from small.csv --from small.csv --from small.csv --from small.csv
+bad '--pool: it is for banks of kernels' "${learn[@]}" --pool ascend910b2=bank.jsonl
+finish

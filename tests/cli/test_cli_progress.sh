@@ -5,34 +5,13 @@
 # failure. What is waited for is the line, however slow the machine is.
 #
 #   tests/cli/test_cli_progress.sh AUTOTUNE SOURCE_DIR
-set -u
-export LC_ALL=C TERM=xterm COLUMNS=200 NO_COLOR=1
-autotune=$(realpath "$1")
-source_dir=$(realpath "$2")
-export AUTOTUNE_CONFIGS=$source_dir/configs
-export XDG_CONFIG_HOME=/nonexistent
+. "$(dirname "$0")/../support/script.sh"
+export TERM=xterm COLUMNS=200 NO_COLOR=1
+script -qec true /dev/null >/dev/null 2>&1 || skip 'no script of util-linux'
 patience_s=60
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 2
-passed=0
-failed=0
 covered=' '
 erase=$(printf '\r\033[K')
 drawn=$(printf '\r\033')'\[K'
-
-pass() { passed=$((passed + 1)); }
-
-fail() {
-    failed=$((failed + 1))
-    echo "FAILED $*"
-}
-
-if ! script -qec true /dev/null >/dev/null 2>&1; then
-    echo 'no script of util-linux here: skipped'
-    echo '0 passed, 0 failed'
-    exit 0
-fi
 
 # Starts a command on a terminal of its own; what that gets is in `screen`.
 start() { # arguments…
@@ -85,7 +64,7 @@ tiling=single_m=65536,single_n=65536,cores=1,outer=m,base_m=4096,base_n=4096,bas
 tiling=$tiling,l0b_holds=tile,step_ka=1,step_kb=1,step_m=1,step_n=1,step_batch_a=1,step_batch_b=1
 tiling=$tiling,l1a_buffers=1,l1b_buffers=2,l0a_buffers=1,l0b_buffers=1,l0c_buffers=1
 cp "$source_dir/docs/examples/results.jsonl" some.jsonl
-"$autotune" store import some.db some.jsonl >out 2>&1 || fail "store import: $(cat out)"
+answer 0 store import some.db some.jsonl
 cp some.db other.db
 
 # ---- before anything is counted
@@ -111,11 +90,12 @@ shows table --db some.db --kernel never.kernel
 shows store import some.db never
 shows list kernels never.kernel
 covered="$covered kernel " # writes a template: there is nothing to wait for
-# shellcheck source=tests/support/this_host.sh
-(. "$source_dir/tests/support/this_host.sh") >out &&
-    shows validate --op matmul --shape 1024x1024x1024 --hw host.cfg &&
+if describe_host; then
+    shows validate --op matmul --shape 1024x1024x1024 --hw host.cfg
     shows probe --all --hw host.cfg
-[ -e host.cfg ] || covered="$covered validate probe "
+else
+    covered="$covered validate probe "
+fi
 
 # ---- what a search says
 start tune --op matmul --shape 16384x16384x16384 --batch 8 --hw ascend910b1
@@ -135,33 +115,18 @@ else
     fail "no best, bound and gap: $(lines | tail -n 3)"
 fi
 start tune --op matmul --shape 2048x2048x2048 --strategy exhaustive
-if await 'simulating [0-9,]+/[0-9,]+ .*ETA [0-9]+ s'; then
-    pass
-else
-    fail "no time left: $(lines | tail -n 3)"
-fi
+check "the time that is left: $(lines | tail -n 3)" await 'simulating [0-9,]+/[0-9,]+ .*ETA [0-9]+ s'
 
 # ---- the line is gone before the answer, and messages have lines of their own
 script -qec "'$autotune' --op matmul --shape 1024x1024x1024 --strategy exhaustive --time-limit 0.7" \
     screen </dev/null >/dev/null 2>&1
-if grep -aqE "${drawn}(bounding|simulating)" screen; then pass; else fail 'no line of a search'; fi
-if grep -aqE "${drawn}matmul 1024x1024x1024" screen; then
-    pass
-else
-    fail "the line is still there: $(grep -a 'matmul 1024' screen | tail -c 200)"
-fi
+check 'a line of a search' grep -aqE "${drawn}(bounding|simulating)" screen
+check "the line is gone: $(grep -a 'matmul 1024' screen | tail -c 200)" grep -aqE "${drawn}matmul 1024x1024x1024" screen
 script -qec "'$autotune' --op matmul --shape 1024x1024x1024 -q --strategy exhaustive --time-limit 0.7" \
     screen </dev/null >/dev/null 2>&1
-if grep -aqF "$erase" screen; then fail 'a line in spite of -q'; else pass; fi
+check 'no line with -q' not grep -aqF "$erase" screen
 
 # ---- no command without a case
-"$autotune" --help | sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p' >words
-while read -r word; do
-    case $covered in
-    *" $word "*) pass ;;
-    *) fail "autotune $word: no case here" ;;
-    esac
-done <words
+for word in $(commands); do check "$word has a case here" test "$covered" != "${covered/ $word /}"; done
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

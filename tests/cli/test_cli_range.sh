@@ -4,20 +4,8 @@
 # makes no sense is refused in one line.
 #
 #   tests/cli/test_cli_range.sh AUTOTUNE SOURCE_DIR
-set -u
-export LC_ALL=C
-unset ARGP_HELP_FMT ASCEND_HOME_PATH NO_COLOR POSIXLY_CORRECT COLUMNS
-autotune=$(realpath "$1")
-source_dir=$(realpath "$2")
-export AUTOTUNE_CONFIGS=$source_dir/configs
-export XDG_CONFIG_HOME=/nonexistent
-if ! command -v jq >/dev/null; then
-    echo 'no jq: skipped'
-    exit 77
-fi
-# shellcheck source=tests/support/answers.sh
-. "$source_dir/tests/support/answers.sh"
-cd "$work" || exit 1
+. "$(dirname "$0")/../support/script.sh"
+needs jq
 
 # One line of a range's answer for each run of its sizes: from, to, time, cores, tiling.
 runs() { # answer
@@ -43,11 +31,7 @@ try_sizes() { # operator, shape with @ for the size, chip, regret
             holds '.legal' ".cores_used == $cores"
             "$autotune" program --op "$op" --shape "${shape/@/$size}" --hw "$hw" --set "$set" >kernel
             simulated=$("$autotune" simulate kernel --hw "$hw" --cores "$cores" --json | jq .time_ns)
-            if [[ $simulated == "$time" ]]; then
-                pass
-            else
-                fail "$op ${shape/@/$size}: $set takes $simulated, $time were claimed"
-            fi
+            equal "$op ${shape/@/$size}: what $set takes" "$time" "$simulated"
         done
     done < <(runs range.json)
 }
@@ -58,21 +42,18 @@ try_optimum() {
     for size in 5 16 17 40; do
         least=$("$autotune" --op matmul --shape "${size}x64x96" --json | jq .best.time_ns)
         time=$(runs range.json | awk -v size="$size" '$1 <= size && size <= $2 { print $3 }')
-        if jq -en "$time <= $least * (1 + $(jq .range.regret_proven range.json) + 1e-12)" >/dev/null; then
-            pass
-        else
-            fail "size $size takes $time, its fastest $least"
-        fi
+        check "size $size takes $time, its fastest $least" \
+            jq -en "$time <= $least * (1 + $(jq .range.regret_proven range.json) + 1e-12)"
     done
 }
 
 try_threads() {
     local threads
     for threads in 1 3; do
-        "$autotune" --op matmul --shape 1..100x64x96 --regret 3% --json --threads $threads |
-            jq 'del(.search.seconds, .search.threads)' >"threads$threads"
+        answer 0 --op matmul --shape 1..100x64x96 --regret 3% --json --threads $threads
+        jq 'del(.search.seconds, .search.threads)' answer >"threads$threads"
     done
-    if cmp -s threads1 threads3; then pass; else fail 'threads change the answer'; fi
+    same 'threads change nothing' threads1 threads3
 }
 
 # The header says of every size what the JSON does.
@@ -99,18 +80,15 @@ END
     for compiler in 'cc -std=c99' 'c++ -std=c++11 -x c++'; do
         command -v "${compiler%% *}" >/dev/null || continue
         # shellcheck disable=SC2086
-        if $compiler -Wall -Wextra -Werror -pedantic main.c -o main && ./main >found && cmp -s wanted found; then
-            pass
-        else
-            fail "$compiler: the header's lookup"
-        fi
+        check "$compiler" $compiler -Wall -Wextra -Werror -pedantic main.c -o main
+        same "$compiler: the header's lookup" wanted <(./main)
     done
 }
 
 try_rows() {
     answer 0 --op matmul --shape 5..40x64x96 --hw ascend910b1 --cores 2 --regret 10% \
         --format runtime_kb -o rows.json
-    if [[ $(wc -l <rows.json) == 36 ]]; then pass; else fail 'a row for every size'; fi
+    equal 'a row for every size' 36 "$(wc -l <rows.json)"
     answer 0 check --runtime-kb rows.json --hw ascend910b1
 }
 
@@ -120,44 +98,35 @@ try_kernel() {
     answer 0 --op cubefx --shape 100..900 --order 4 --functions 2 --regret 5%
 }
 
-refused() { # message, arguments…
-    local message=$1
-    shift
-    answer 2 "$@"
-    if [[ $(wc -l <messages) == 1 && $(<messages) == *"$message"* ]]; then
-        pass
-    else
-        fail "autotune $*: $(<messages), expected $message"
-    fi
-}
-
 try_mistakes() {
-    local range=1..64x64x96
-    refused 'expected --regret or --tilings with a range' --op matmul --shape $range
-    refused 'not both' --op matmul --shape $range --regret 5% --tilings 3
-    refused 'expected a --shape with a range' --op matmul --shape 64x64x96 --regret 5%
-    refused 'expected a --shape with a range' --op matmul --shape 64x64x96 --tilings 5
-    refused 'expected a percentage' --op matmul --shape $range --regret 5
-    refused 'expected a percentage' --op matmul --shape $range --regret -1%
-    refused 'expected a percentage' --op matmul --shape $range --regret nan%
-    refused 'of one size only' --op matmul --shape 1..64x1..64x96 --regret 5%
-    refused 'that ascends' --op matmul --shape 64..1x64x96 --regret 5%
-    refused 'on both sides' --op matmul --shape 1..x64x96 --regret 5%
-    refused 'on both sides' --op matmul --shape 0..5x64x96 --regret 5%
-    refused 'on both sides' --op matmul --shape 1...5x64x96 --regret 5%
-    refused 'on both sides' --op matmul --shape 1..99999999999999999999x64x96 --regret 5%
-    refused 'expected MxKxN' --op matmul --shape 1..64x64 --regret 5%
-    refused 'several programs' --op knn --shape 16..64x64x1024 --k 4 --regret 5%
-    refused 'about one size' --op matmul --shape $range --regret 5% --top 3
-    refused 'about one size' --op matmul --shape $range --regret 5% --db results.db
-    refused 'about one size' --op matmul --shape $range --regret 5% --report page.html
-    refused '--format csv' --op matmul --shape $range --regret 5% --format csv
-    refused '--format c' --op matmul --shape 64x64x96 --format c
-    refused 'expected one size' explain --op matmul --shape $range --set m_slice=16
-    refused 'expected one size' program --op matmul --shape $range
-    printf 'op,shape\nmatmul,%s\n' $range >sweep.csv
+    local product='--op matmul' range='--shape 1..64x64x96'
+    cases bad <<'END'
+expected --regret or --tilings with a range  $product $range
+not both                                     $product $range --regret 5% --tilings 3
+expected a --shape with a range              $product --shape 64x64x96 --regret 5%
+expected a --shape with a range              $product --shape 64x64x96 --tilings 5
+expected a percentage                        $product $range --regret 5
+expected a percentage                        $product $range --regret -1%
+expected a percentage                        $product $range --regret nan%
+of one size only                             $product --shape 1..64x1..64x96 --regret 5%
+that ascends                                 $product --shape 64..1x64x96 --regret 5%
+on both sides                                $product --shape 1..x64x96 --regret 5%
+on both sides                                $product --shape 0..5x64x96 --regret 5%
+on both sides                                $product --shape 1...5x64x96 --regret 5%
+on both sides                                $product --shape 1..99999999999999999999x64x96 --regret 5%
+expected MxKxN                               $product --shape 1..64x64 --regret 5%
+several programs                             --op knn --shape 16..64x64x1024 --k 4 --regret 5%
+about one size                               $product $range --regret 5% --top 3
+about one size                               $product $range --regret 5% --db results.db
+about one size                               $product $range --regret 5% --report page.html
+--format csv                                 $product $range --regret 5% --format csv
+--format c                                   $product --shape 64x64x96 --format c
+expected one size                            explain $product $range --set m_slice=16
+expected one size                            program $product $range
+END
+    printf 'op,shape\nmatmul,1..64x64x96\n' >sweep.csv
     answer 2 sweep sweep.csv --db results.db
-    if grep -q 'sweep.csv:2: --shape 1..64x64x96: expected one size' messages; then pass; else fail "$(<messages)"; fi
+    told 'sweep.csv:2: --shape 1..64x64x96: expected one size'
 }
 
 try_sizes matmul @x64x96 ascend310 5%
@@ -168,5 +137,4 @@ try_header
 try_rows
 try_kernel
 try_mistakes
-echo "$passed passed, $failed failed"
-((failed == 0))
+finish

@@ -8,31 +8,14 @@
 #
 # What is wanted is 0.3 s; what is demanded is generous, for slow machines, and more so for slow
 # builds ($AUTOTUNE_SLOW). What is started takes far longer than that by itself.
-set -u
-export LC_ALL=C
-autotune=$(realpath "$1")
-source_dir=$(realpath "$2")
-export AUTOTUNE_CONFIGS=$source_dir/configs
-export XDG_CONFIG_HOME=/nonexistent
-unset NO_COLOR POSIXLY_CORRECT
+. "$(dirname "$0")/../support/script.sh"
 begin_s=0.7 # until the signal: it has begun
 allowed_ms=${AUTOTUNE_SLOW:+20000}
 allowed_ms=${allowed_ms:-3000}
 patience_s=30
-work=$(mktemp -d)
 holder=
-trap '[ -z "$holder" ] || kill "$holder" 2>/dev/null; rm -rf "$work"' EXIT
-cd "$work" || exit 2
-passed=0
-failed=0
+at_end() { [ -z "$holder" ] || kill "$holder" 2>/dev/null; }
 covered=' '
-
-pass() { passed=$((passed + 1)); }
-
-fail() {
-    failed=$((failed + 1))
-    echo "FAILED $*"
-}
 
 now_ms() { date +%s%3N; }
 
@@ -152,7 +135,7 @@ rows() { # first last: results that differ in their shape
         } }' one.jsonl
 }
 rows 1 40000 >some.jsonl
-"$autotune" store import some.db some.jsonl >out 2>&1 || fail "store import: $(cat out)"
+answer 0 store import some.db some.jsonl
 cat "$source_dir/docs/examples/op_summary.csv" >profile.csv
 for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
     tail -n +2 profile.csv >more.csv
@@ -230,23 +213,15 @@ rm -f sweep.db* all.db* new.db* rows.csv fitted.cfg
 
 # ---- this processor, where it has a name
 stop dies calibrate --hw host -o mine.cfg
-# shellcheck source=tests/support/this_host.sh
-(. "$source_dir/tests/support/this_host.sh") >out && {
+if describe_host; then
     stop any validate --op matmul --shape 1024x1024x1024 --hw host.cfg
     stop answers tune --op matmul --shape 1024x1024x1024 --hw host.cfg --validate 1000
     limit tune --op matmul --shape 1024x1024x1024 --hw host.cfg --validate 1000
-}
-[ -e host.cfg ] || covered="$covered validate "
+else
+    covered="$covered validate "
+fi
 
 # ---- no command without a case
-"$autotune" --help | sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p' >words
-[ "$(wc -l <words)" -gt 10 ] || fail "no table of commands in --help"
-while read -r word; do
-    case $covered in
-    *" $word "*) pass ;;
-    *) fail "autotune $word: no case here" ;;
-    esac
-done <words
+for word in $(commands); do check "$word has a case here" test "$covered" != "${covered/ $word /}"; done
 
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -5,49 +5,16 @@
 # is the description's lack, by name.
 #
 #   tests/cli/test_cli_types.sh AUTOTUNE SOURCE_DIR
-set -u
-export LC_ALL=C
-unset ARGP_HELP_FMT ASCEND_HOME_PATH NO_COLOR POSIXLY_CORRECT
-autotune=$(realpath "$1")
-AUTOTUNE_CONFIGS=$(realpath "$2")/configs
-export AUTOTUNE_CONFIGS XDG_CONFIG_HOME=/nonexistent
-demo=$(realpath "$2")/docs/examples/demo-chip.ini
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-passed=0
-failed=0
-
-check() { # what, command…
-    local what=$1
-    shift
-    if "$@"; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        printf 'FAILED %s: %s\n' "$what" "$*"
-    fi
-}
-
-equal() { check "$1: expected $2, got $3" test "$2" = "$3"; }
+. "$(dirname "$0")/../support/script.sh"
+needs jq
+demo=$source_dir/docs/examples/demo-chip.ini
 
 first() { # member, FILE: its first value in an answer
     sed -nE "s/^ *\"$1\": \"?([^\",]*)\"?,?\$/\1/p" "$2" | head -n 1
 }
 
-refused() { # fragment of the message, arguments…
-    local fragment=$1
-    shift
-    "$autotune" "$@" >out 2>err
-    equal "$* is an error" 2 $?
-    check "$*: $(cat err)" grep -qF -- "$fragment" err
-    check "$* prints nothing" test ! -s out
-}
-
-# The best tiling as --set takes it: axes in the order of the answer.
-tiling_of() { # FILE
-    awk '/"tiling": \{/ { on = 1; next } on && /\}/ { exit }
-         on { gsub(/[ ",]/, ""); sub(":", "="); printf "%s%s", mark, $0; mark = "," }' "$1"
+axes_of() { # file: the first tiling of an answer or a table
+    jq -c 'first(.. | objects | select(has("tiling")) | .tiling)' "$1"
 }
 
 # ------------------------------------------------------------------ one problem on one chip
@@ -164,14 +131,14 @@ integers() {
         export_all i8 2 int8 1 float16 int32
         on_chip $chip i8 '' --out-type same
         check "FIXP makes 8 bits on $chip" grep -q 'cast=i32:i8' kernel.txt
-        refused 'path l0c->gm with cast i32:bf16' \
+        bad 'path l0c->gm with cast i32:bf16' \
             --op matmul --shape 64x64x64 --hw $chip --dtype i8 --out-type bf16
     done
-    refused '--out-type f16: space thesis has no scales to make reals of sums of i8 by' \
+    bad '--out-type f16: space thesis has no scales to make reals of sums of i8 by' \
         --op matmul --shape 64x64x64 --hw ascend910 --dtype i8 --out-type f16
-    refused '--out-type i8: space thesis has no scales to make 8 bits of sums of i8 by' \
+    bad '--out-type i8: space thesis has no scales to make 8 bits of sums of i8 by' \
         --op matmul --shape 64x64x64 --hw ascend910 --dtype i8 --out-type same
-    refused "entry of the path's \`casts\`" \
+    bad "entry of the path's \`casts\`" \
         --op matmul --shape 64x64x64 --hw ascend910b1 --dtype i8 --out-type bf16
     for chip in ascend910 ascend910b1; do
         problem=(--op matmul --shape 64x64x64 --hw "$chip" --dtype i8)
@@ -181,7 +148,7 @@ integers() {
             equal "--out-type $name" "$(first time_ns bare.json)" "$(first time_ns named.json)"
         done
         for name in f32 u32 int8 ''; do
-            refused "--out-type $name: expected same (i8) or accumulator (i32) or f16 or bf16" \
+            bad "--out-type $name: expected same (i8) or accumulator (i32) or f16 or bf16" \
                 "${problem[@]}" --out-type "$name"
         done
     done
@@ -195,8 +162,8 @@ scales() {
         problem=("${kernel[@]}" --hw "$chip" --dtype i8 --out-type bf16 --tokens 1)
         tune i8 bf16
     done
-    refused "'p' needs a path l0c->gm" "${kernel[@]}" --hw ascend910 --dtype i8 --out-type f16
-    refused '--out-type f32: expected same (i8) or accumulator (i32) or f16 or bf16' \
+    bad "'p' needs a path l0c->gm" "${kernel[@]}" --hw ascend910 --dtype i8 --out-type f16
+    bad '--out-type f32: expected same (i8) or accumulator (i32) or f16 or bf16' \
         "${kernel[@]}" --hw ascend910b2 --dtype i8 --out-type f32
     for type in i8 f16; do # results in i32; operands in f16
         "$autotune" "${kernel[@]}" --hw ascend910b2 --dtype $type >out 2>err
@@ -207,7 +174,7 @@ scales() {
         "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }" >three.npy
     printf '\x00\x00\x80\x3f%.0s' 1 2 3 >>three.npy
     for tensor in S T; do
-        refused "three.npy: an array of 3 elements, expected $([ $tensor = S ] && echo 32 || echo 16) for tensor $tensor" \
+        bad "three.npy: an array of 3 elements, expected $([ $tensor = S ] && echo 32 || echo 16) for tensor $tensor" \
             run "${kernel[@]}" --hw ascend910b2 --dtype i8 --out-type f16 --tokens 1 --in $tensor=three.npy
     done
 }
@@ -250,13 +217,13 @@ reals() {
     local chip type
     for chip in ascend310 ascend910; do
         for type in bf16 f32; do
-            refused "lacks the price of this type, an entry of \`matrix\` with type = \"$type\"; add one\
+            bad "lacks the price of this type, an entry of \`matrix\` with type = \"$type\"; add one\
  to a copy of $AUTOTUNE_CONFIGS/hardware/$chip.cfg, docs/hardware.md says how" \
                 --op matmul --shape 64x64x64 --hw $chip --dtype $type
         done
     done
     price bf16 16 ascend310 310.cfg
-    refused 'path l0c->ub with cast f32:bf16' --op matmul --shape 64x64x64 --hw 310.cfg --dtype bf16
+    bad 'path l0c->ub with cast f32:bf16' --op matmul --shape 64x64x64 --hw 310.cfg --dtype bf16
     price_cast 310.cfg
     on_chip 310.cfg bf16 bf16
     for chip in $split_chips; do
@@ -288,12 +255,12 @@ weights() {
             check "weights of $hw in another store" cmp first.jsonl second.jsonl
             "$autotune" table --db second.db --format json -q -o table.json
             equal "weights of $hw in a table" "$time_ns" "$(first time_ns table.json)"
-            equal "their tiling" "$(tiling_of best.json)" "$(tiling_of table.json)"
+            equal "their tiling" "$(axes_of best.json)" "$(axes_of table.json)"
             "$autotune" table --db second.db --format c -q -o table.h
             check "their header compiles" "${CC:-cc}" -fsyntax-only -Wall -Werror -x c table.h
         done
     done
-    refused 'hold tilings of matmul' "${problem[@]}" --format runtime_kb
+    bad 'hold tilings of matmul' "${problem[@]}" --format runtime_kb
 }
 
 integers
@@ -302,5 +269,4 @@ tables
 reals
 hf32
 weights
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish

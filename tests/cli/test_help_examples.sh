@@ -4,21 +4,11 @@
 #   tests/cli/test_help_examples.sh AUTOTUNE SOURCE_DIR
 #
 # What needs a cluster or measures this machine for minutes is left out, and said.
-set -u
-export LC_ALL=C
-unset ARGP_HELP_FMT ASCEND_HOME_PATH NO_COLOR POSIXLY_CORRECT
-autotune=$(realpath "$1")
-source_dir=$(realpath "$2")
-export AUTOTUNE_CONFIGS=$source_dir/configs
-export XDG_CONFIG_HOME=/nonexistent
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-mkdir "$work/bin"
-ln -s "$autotune" "$work/bin/autotune"
+. "$(dirname "$0")/../support/script.sh"
+mkdir bin files
+ln -s "$autotune" bin/autotune
 PATH=$work/bin:$PATH
-passed=0
-failed=0
-skipped=0
+left_out=0
 limit_s=300
 [ -z "${AUTOTUNE_SLOW-}" ] || limit_s=900
 
@@ -93,7 +83,7 @@ try_example() { # example
     reason=$(reason_for_none "$1")
     if [ -n "$reason" ]; then
         echo "left out: $1: $reason"
-        skipped=$((skipped + 1))
+        left_out=$((left_out + 1))
         return
     fi
     command=$(quick "$1")
@@ -101,26 +91,19 @@ try_example() { # example
     mkdir "$work/here"
     cp -a "$work/files/." "$work/here"
     (cd "$work/here" && timeout $limit_s bash -c "set -o pipefail; $command") </dev/null \
-        >"$work/out" 2>"$work/err"
+        >"$work/answer" 2>"$work/messages"
     status=$?
-    if [ $status -eq 0 ] && [[ $1 == autotune* || $1 == zcat* ]]; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAILED $command: exit status $status: $(tail -n 3 "$work/err" "$work/out")"
+    if [ $status -eq 0 ] && [[ $1 == autotune* || $1 == zcat* ]]; then pass; else
+        fail "$command: exit status $status: $(tail -n 3 "$work/messages" "$work/answer")"
     fi
 }
 
-mkdir "$work/files"
-cd "$work/files" || exit 1
+cd files || exit 2
 make_files
-for command in $(autotune --help | sed -nE 's/^  ([a-z]+) {2,}.*/\1/p'); do
-    count=$((passed + failed + skipped))
-    while IFS= read -r example; do try_example "$example"; done < <(examples_of "$command")
-    if [ $count -eq $((passed + failed + skipped)) ]; then
-        failed=$((failed + 1))
-        echo "FAILED $command --help has no example"
-    fi
+for command in $(commands); do
+    examples=$(examples_of "$command")
+    check "$command --help has an example" test -n "$examples"
+    while IFS= read -r example; do try_example "$example"; done <<<"$examples"
 done
-echo "$passed passed, $failed failed, $skipped left out"
-[ "$failed" -eq 0 ]
+echo "$left_out examples are left out"
+finish

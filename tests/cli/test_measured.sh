@@ -6,19 +6,11 @@
 #
 #   tests/cli/test_measured.sh AUTOTUNE SOURCE_DIR
 #
-# Needs jq, and Linux on a processor that has a name.
+# Needs Linux on a processor that has a name.
 # shellcheck disable=SC2086 # lists of arguments
-set -u
-export LC_ALL=C
-unset ARGP_HELP_FMT ASCEND_HOME_PATH NO_COLOR POSIXLY_CORRECT AUTOTUNE_ISA
-autotune=$(realpath "$1")
-source_dir=$(realpath "$2")
-export AUTOTUNE_CONFIGS=$source_dir/configs
-# shellcheck source=tests/support/answers.sh
-. "$source_dir/tests/support/answers.sh"
-# shellcheck source=tests/support/this_host.sh
-. "$source_dir/tests/support/this_host.sh"
-cd "$work" || exit 2
+. "$(dirname "$0")/../support/script.sh"
+needs jq
+describe_host || skip 'a processor without a name'
 
 loads=(
     '--op matmul --shape 33x48x40'
@@ -26,12 +18,6 @@ loads=(
     '--op cubefx --shape 512 --order 6 --functions 3'
 )
 here='--hw host.cfg --cores 1'
-
-check() { # what, command…
-    local what=$1
-    shift
-    if "$@"; then pass; else fail "$what: $*"; fi
-}
 
 # How many rows of each kind a store has: "simulated measured".
 kinds() { # store
@@ -41,9 +27,7 @@ kinds() { # store
 }
 
 has_kinds() { # store, simulated, measured
-    local now
-    now=$(kinds "$1")
-    if [ "$now" = "$2 $3" ]; then pass; else fail "$what: $1 has $now, expected $2 $3"; fi
+    equal "$what: kinds of rows of $1" "$2 $3" "$(kinds "$1")"
 }
 
 # The answer without what differs between a measurement and its return.
@@ -71,7 +55,7 @@ tunes() {
         check "$what: the row has the times of the answer" cmp -s said kept
         answer 0 $load $here --validate 4 --db tune.db
         for words in 'from store: --fresh measures again' 'from store   searched before'; do
-            if grep -q "$words" answer; then pass; else fail "$what: no '$words'"; fi
+            said "$words"
         done
     done
     # without a store no answer says where it is from
@@ -118,14 +102,12 @@ fresh_ones() {
     answer 0 ${loads[0]} $here --validate 3 --db fresh.db --fresh --json
     holds '.from_store == false' '.validation.from_store == false'
     has_kinds fresh.db 1 1
-    if "$autotune" store export fresh.db | grep -q '"time_ns":1000000000'; then
-        fail "$what: the old row counts"
-    else pass; fi
+    check "$what: the old row counts no more" not grep -q '"time_ns":1000000000' <("$autotune" store export fresh.db)
     # what is no answer is told, and mended by --fresh
     "$autotune" store export fresh.db | sed 's/"rank":1,/"rank":0,/' >bad
     "$autotune" store import fresh.db bad --replace >/dev/null
     answer 2 ${loads[0]} $here --validate 3 --db fresh.db --json
-    check "$what: it says what to do" grep -q 'no answer to this measurement; --fresh' messages
+    told 'no answer to this measurement; --fresh'
     answer 0 ${loads[0]} $here --validate 3 --db fresh.db --fresh --json
     answer 0 ${loads[0]} $here --validate 3 --db fresh.db --json
     holds '.validation.from_store'
@@ -178,7 +160,7 @@ samples() {
     holds '.from_store' '.validation.from_store == false'
     answer 0 validate ${loads[1]} $here --sample 5 --seed 3 --db sample.db --fresh --format csv
     answer 0 validate ${loads[1]} $here --sample 5 --seed 3 --db sample.db
-    check "$what says so" grep -q 'from store: --fresh measures again' answer
+    said 'from store: --fresh measures again'
     has_kinds sample.db 1 2
     # tune and validate are different questions, the model's first three the same
     answer 0 ${loads[1]} $here --validate 5 --top 3 --db sample.db --json
@@ -307,7 +289,7 @@ kinds_apart() {
     check "$what: nothing is proven by measuring" \
         test "$(grep -c 'measured .* not proven$' answer)" -eq 4
     answer 0 store show all.db --kind measured
-    check "$what has the spread of each" grep -q 'spread' answer
+    said 'spread'
     # out and in again, byte for byte
     "$autotune" store export all.db >rows
     "$autotune" store import back.db rows >/dev/null
@@ -316,11 +298,11 @@ kinds_apart() {
     # a measured row of the same question with another time is refused, kept or replaced
     sed -n '/"kind":"measured"/{s/"time_ns":[^,]*,"optimal"/"time_ns":7,"optimal"/;p;q}' rows >other
     answer 2 store import back.db other
-    check "$what: it is named" grep -q 'the store has another one' messages
+    told 'the store has another one'
     answer 0 store import back.db other --replace
     answer 1 store diff all.db back.db --json
     answer 1 store diff all.db back.db
-    check "$what: the kind is said" grep -q ', measured, validate=' answer
+    said ', measured, validate='
     answer 0 store diff all.db back.db --kind simulated
     # tidying up takes what is measured only where it is asked for
     answer 0 store gc back.db --json
@@ -341,10 +323,10 @@ tables() {
     answer 0 table --db all.db --hw testhost --format csv
     check 'a table is of what is simulated' test "$(grep -c ',measured,' answer)" -eq 0
     answer 0 table --db all.db --hw testhost --kind measured
-    check 'a table says measured' grep -q 'time, measured' answer
+    said 'time, measured'
     "$autotune" store import only.db <("$autotune" store export all.db --kind measured) >/dev/null
     answer 1 table --db only.db
-    check "$what: where there are others" grep -q -- '; --kind measured has 4; ' messages
+    told '; --kind measured has 4; '
     # C compiles what was measured
     answer 0 table --db all.db --hw testhost --kind measured --format c -o measured.h
     if command -v gcc >/dev/null; then
@@ -354,17 +336,22 @@ tables() {
     fi
 }
 
+# A refusal makes no store.
+refused() { # fragment of the message, arguments…
+    bad "$@"
+    check "$what: no store" test ! -e new.db
+}
+
 refusals() {
-    for command in "validate ${loads[0]} $here --fresh" "${loads[0]} $here --fresh" \
-        "${loads[0]} --validate 2 --db new.db" \
-        "validate ${loads[0]} --hw $source_dir/tests/support/host-loops.cfg --db new.db" \
-        "${loads[0]} --hw $source_dir/tests/support/host-loops.cfg --db new.db" \
-        "${loads[0]} $here --db no/such/folder.db"; do
-        answer 2 $command
-        check "$what: one line" test "$(wc -l <messages)" -eq 1
-        check "$what: no answer" test ! -s answer
-        check "$what: no store" test ! -e new.db
-    done
+    local product=${loads[0]} other=(--hw "$source_dir/tests/support/host-loops.cfg")
+    cases refused <<'END'
+--fresh: expected --db             validate $product $here --fresh
+--fresh: expected --db             $product $here --fresh
+only this machine can be measured  $product --validate 2 --db new.db
+it was measured on                 validate $product "${other[@]}" --db new.db
+it was measured on                 $product "${other[@]}" --db new.db
+no/such/folder.db                  $product $here --db no/such/folder.db
+END
 }
 
 tunes
@@ -380,5 +367,4 @@ bad_rows
 kinds_apart
 tables
 refusals
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish

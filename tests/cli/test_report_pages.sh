@@ -3,29 +3,9 @@
 # headless Chromium every chart is drawn and nothing is asked of a network.
 #
 #   tests/cli/test_report_pages.sh AUTOTUNE SOURCE_DIR
-set -u
-export LC_ALL=C
-autotune=$1
-source=$2
-export AUTOTUNE_CONFIGS=$source/configs XDG_CONFIG_HOME=/nonexistent
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-passed=0
-failed=0
-
-expect() { # what, command…
-    local what=$1
-    shift
-    if "$@" >"$folder/said" 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAILED $what"
-        sed 's/^/    /' "$folder/said"
-    fi
-}
-
-none() { ! "$@"; }
+. "$(dirname "$0")/../support/script.sh"
+folder=$work
+source=$source_dir
 
 tune() { # threads, page
     (cd "$folder" && cp "$source/configs/hardware/ascend310.cfg" . &&
@@ -37,12 +17,12 @@ tune() { # threads, page
 body() { sed 's/--threads [0-9]* --report [a-z]*.html//' "$folder/$1"; }
 same() { cmp <(body one.html) <(body two.html); }
 
-expect 'tune writes a page' tune 1 one.html
-expect 'and again, with more threads' tune 2 two.html
-expect 'the pages are the same' same
-expect 'a page is small' test "$(wc -c <"$folder/one.html")" -lt 400000
-expect 'nothing is loaded' none grep -qE '<(link|iframe|img|script)[^>]*(src|href)=' "$folder/one.html"
-expect 'the policy forbids all but its own' grep -q "default-src 'none'; script-src 'sha256-" "$folder/one.html"
+check 'tune writes a page' tune 1 one.html
+check 'and again, with more threads' tune 2 two.html
+check 'the pages are the same' same
+check 'a page is small' test "$(wc -c <"$folder/one.html")" -lt 400000
+check 'nothing is loaded' not grep -qE '<(link|iframe|img|script)[^>]*(src|href)=' "$folder/one.html"
+check 'the policy forbids all but its own' grep -q "default-src 'none'; script-src 'sha256-" "$folder/one.html"
 
 # Names that try to leave the data: of a chip, of operators, of a file.
 hostile='</script><script>window.touched=1</script><img src=x onerror=window.touched=1><!--'
@@ -74,30 +54,30 @@ exits() { # status, command…
     [[ $status == "$wanted" ]] || { echo "exit status $status, expected $wanted"; return 1; }
 }
 
-expect 'a chip with a hostile name' "$autotune" --op matmul --shape 64x64x64 -q \
+check 'a chip with a hostile name' "$autotune" --op matmul --shape 64x64x64 -q \
     --hw "$folder/hostile.cfg" --report "$folder/hostile.html"
-expect 'a profile with hostile names' exits 0 "$autotune" analyse "$folder/<b>hostile.csv" -q \
+check 'a profile with hostile names' exits 0 "$autotune" analyse "$folder/<b>hostile.csv" -q \
     --report "$folder/profile.html" -o "$folder/profile.txt"
-expect 'the page of 20,000 rows is small' test "$(wc -c <"$folder/profile.html")" -lt 200000
-expect 'a long program' "$autotune" analyse "$folder/long.txt" --format html -o "$folder/long.html"
-expect 'its page is bounded' test "$(wc -c <"$folder/long.html")" -lt 1000000
-expect 'the page as the answer' "$autotune" analyse "$folder/long.txt" --report "$folder/long2.html" \
+check 'the page of 20,000 rows is small' test "$(wc -c <"$folder/profile.html")" -lt 200000
+check 'a long program' "$autotune" analyse "$folder/long.txt" --format html -o "$folder/long.html"
+check 'its page is bounded' test "$(wc -c <"$folder/long.html")" -lt 1000000
+check 'the page as the answer' "$autotune" analyse "$folder/long.txt" --report "$folder/long2.html" \
     -o /dev/null
-expect 'is that of --report' cmp <(sed 's/"command":"[^"]*"//' "$folder/long.html") \
+check 'is that of --report' cmp <(sed 's/"command":"[^"]*"//' "$folder/long.html") \
     <(sed 's/"command":"[^"]*"//' "$folder/long2.html")
 sweep() { "$autotune" sweep "$folder/jobs.csv" -q --db "$folder/jobs.db" --report "$folder/$1.html" -o /dev/null; }
-expect 'a sweep' exits 2 sweep sweep
-expect 'and again' exits 2 sweep sweep2
-expect 'the same page' cmp <(sed 's/sweep2*.html//' "$folder/sweep.html") \
+check 'a sweep' exits 2 sweep sweep
+check 'and again' exits 2 sweep sweep2
+check 'the same page' cmp <(sed 's/sweep2*.html//' "$folder/sweep.html") \
     <(sed 's/sweep2*.html//' "$folder/sweep2.html")
 # What saves most stands first, as in the answer.
 "$autotune" sweep "$source/docs/examples/calls.csv" -q --db "$folder/calls.db" --json \
     --report "$folder/calls.html" >"$folder/calls.json"
 rows=$(grep -o '"Jobs by what they save".*' "$folder/calls.html" | grep -oE '"simulated",[^]]*' |
     awk -F, '{ printf "%s %.0f %s\n", $6, $7, $8 == "null" ? $8 : sprintf("%.0f", $8) }')
-expect 'by what is saved' test "$(cut -d' ' -f1,3 <<<"$rows")" = "$(jq -r '.calls[] |
+check 'by what is saved' test "$(cut -d' ' -f1,3 <<<"$rows")" = "$(jq -r '.calls[] |
     "\(.count) \(if .saved_ns == null then "null" else (.saved_ns | round) end)"' "$folder/calls.json")"
-expect 'and what calls take' test "$(cut -d' ' -f2 <<<"$rows")" = \
+check 'and what calls take' test "$(cut -d' ' -f2 <<<"$rows")" = \
     "$(jq -r '.calls[] | .total_ns | round' "$folder/calls.json")"
 # A network: what is on the page adds up to what the answer says.
 network() { # page, options…
@@ -107,54 +87,54 @@ network() { # page, options…
 sections() { # page: the data, in which markup is escaped
     grep -o '{"title":.*"sections":.*}' "$folder/$1.html" | jq -c .sections
 }
-expect 'a network' network network -o "$folder/network.json"
-expect 'all of its time has an area' test "$(sections network |
+check 'a network' network network -o "$folder/network.json"
+check 'all of its time has an area' test "$(sections network |
     jq '[.[] | select(.kind == "treemap").cells[][2]] | add | round')" = \
     "$(jq '1000 * .measured_us | round' "$folder/network.json")"
-expect 'nothing is known of tilings' test "$(sections network | jq -c '.[] | select(.kind == "treemap") |
+check 'nothing is known of tilings' test "$(sections network | jq -c '.[] | select(.kind == "treemap") |
     [.tuned, (.columns | any(.name == "saved")), (.cells | all(.[3] == 0 and .[4] == null))]')" = '[false,false,true]'
 tuned() { network "$1" --tune --db "$folder/tuned.db" --threads "$2" -o "$folder/$1.json"; }
-expect 'a network that is tuned' tuned tuned 1
-expect 'and again, with more threads' tuned tuned2 2
-expect 'the same page' cmp <(sections tuned) <(sections tuned2)
-expect 'what tilings save is hatched' test "$(sections tuned | jq -c '[.[] | select(.kind == "treemap").cells[] |
+check 'a network that is tuned' tuned tuned 1
+check 'and again, with more threads' tuned tuned2 2
+check 'the same page' cmp <(sections tuned) <(sections tuned2)
+check 'what tilings save is hatched' test "$(sections tuned | jq -c '[.[] | select(.kind == "treemap").cells[] |
     select(.[3] > 0) | [(.[3] | round), .[4]]]')" = "$(jq -c '[.operators[] |
     select(.best_us and .best_us < .measured_us) | [.count * (.measured_us - .best_us) * 1000, .verdict]] |
     sort | reverse | map([(.[0] | round), .[1]])' "$folder/tuned.json")"
 sed "s#\<\(Gelu\|hcom[A-Za-z_]*\)#&$hostile#g" "$source/docs/examples/op_summary.csv" >"$folder/<i>network.csv"
-expect 'operators with hostile names' "$autotune" network "$folder/<i>network.csv" --hw ascend910 -q \
+check 'operators with hostile names' "$autotune" network "$folder/<i>network.csv" --hw ascend910 -q \
     --report "$folder/names.html" -o /dev/null
-expect 'and all of them are on it' test "$(sections names |
+check 'and all of them are on it' test "$(sections names |
     jq -c --arg name "$hostile" '[.[] | .title as $title | (.cells[]?, .rows[]?)[0] | select(endswith($name)) | $title]')" = \
     '["Where the time goes","Where the time goes","Kinds of operators","Not covered"]'
-expect 'nothing that is covered is a page too' exits 1 "$autotune" network "$folder/<b>hostile.csv" \
+check 'nothing that is covered is a page too' exits 1 "$autotune" network "$folder/<b>hostile.csv" \
     --hw ascend910 -q --report "$folder/uncovered.html" -o /dev/null
 for page in hostile profile names uncovered; do
-    expect "$page: texts stay in the data" test "$(grep -c 'touched=1' "$folder/$page.html")" = \
+    check "$page: texts stay in the data" test "$(grep -c 'touched=1' "$folder/$page.html")" = \
         "$(grep -c 'u003cscript\\u003ewindow.touched=1' "$folder/$page.html")"
 done
-expect 'knn writes a page' "$autotune" --op knn --shape 128x64x2048 --k 8 -q \
+check 'knn writes a page' "$autotune" --op knn --shape 128x64x2048 --k 8 -q \
     --report "$folder/knn.html" -o /dev/null
 # Procedures: a figure for each that the chip has what is needed for, and what it concludes.
 probes() { "$autotune" probe --all --hw "$1" --json --report "$folder/$2.html" -o "$folder/$2.json"; }
 for chip in ascend910 ascend910b1; do
-    expect "procedures on $chip" probes $chip $chip
-    expect "$chip: a figure of each that runs" test "$(sections $chip |
+    check "procedures on $chip" probes $chip $chip
+    check "$chip: a figure of each that runs" test "$(sections $chip |
         jq -c '[.[] | select(.kind == "curves").title | split(" ")[0]]')" = \
         "$(jq -c '[.procedures[] | select(.why_not == null).name]' "$folder/$chip.json")"
-    expect "$chip: as many lines" test "$(sections $chip |
+    check "$chip: as many lines" test "$(sections $chip |
         jq -c '[.[] | select(.kind == "curves").curves | length]')" = "$(jq -c '[.procedures[] |
         select(.why_not == null).series | map(select(.why_not == null)) | length]' "$folder/$chip.json")"
-    expect "$chip: why others do not run" test "$(sections $chip |
+    check "$chip: why others do not run" test "$(sections $chip |
         jq '[.[] | select(.kind == "text" and (.note | startswith("Not on this chip")))] | length')" = \
         "$(jq '[.procedures[] | select(.why_not)] | length' "$folder/$chip.json")"
 done
-expect 'and again' probes ascend910 again
-expect 'the same page' cmp <(sections ascend910) <(sections again)
-expect 'no legal tiling is a page too' exits 1 "$autotune" --op matmul --shape 64x64x64 -q \
+check 'and again' probes ascend910 again
+check 'the same page' cmp <(sections ascend910) <(sections again)
+check 'no legal tiling is a page too' exits 1 "$autotune" --op matmul --shape 64x64x64 -q \
     --set-hw buffers.l1.capacity_bytes=32 --report "$folder/none.html" -o /dev/null
 printf 'MTE2 gm->l1 bytes=64 dst=l1:0\nwait MTE2 MTE1 0\n' >"$folder/stuck.txt"
-expect 'a deadlock is a page too' exits 1 "$autotune" analyse "$folder/stuck.txt" \
+check 'a deadlock is a page too' exits 1 "$autotune" analyse "$folder/stuck.txt" \
     --report "$folder/stuck.html" -o /dev/null
 
 refused() { # message, command…
@@ -163,17 +143,17 @@ refused() { # message, command…
     exits 2 "$@" 2>"$folder/error" >/dev/null &&
         [[ $(wc -l <"$folder/error") == 1 ]] && grep -q -- "$message" "$folder/error"
 }
-expect 'a folder that is not there' refused 'No such file' "$autotune" --op matmul --shape 64x64x64 \
+check 'a folder that is not there' refused 'No such file' "$autotune" --op matmul --shape 64x64x64 \
     -q --report "$folder/none/a.html"
 printf 'a,b\n1,2\n' >"$folder/none.csv"
-expect 'a table that is no profile' refused "^autotune: $folder/none.csv:1: no profile" "$autotune" \
+check 'a table that is no profile' refused "^autotune: $folder/none.csv:1: no profile" "$autotune" \
     analyse "$folder/none.csv" --format html
 for page in profile long sweep network tuned names uncovered knn none stuck ascend910; do
-    expect "$page: no address in the page" none grep -q 'https\?://' "$folder/$page.html"
+    check "$page: no address in the page" not grep -q 'https\?://' "$folder/$page.html"
 done
-expect 'tables of libraries have no page' refused '--report: expected --format' "$autotune" \
+check 'tables of libraries have no page' refused '--report: expected --format' "$autotune" \
     --op matmul --shape 64x64x64 --hw ascend910b1 --format runtime_kb --report "$folder/a.html"
-expect 'nor has a plan' refused '--report: expected neither' "$autotune" sweep "$folder/jobs.csv" \
+check 'nor has a plan' refused '--report: expected neither' "$autotune" sweep "$folder/jobs.csv" \
     --dry-run --report "$folder/a.html"
 
 # A page takes the place of no other file of its command.
@@ -181,50 +161,51 @@ alone() { refused "^autotune: -.*: expected $1" "$autotune" "${@:2}"; }
 cp "$source/configs/hardware/ascend310.cfg" "$folder/chip.cfg"
 ln -s jobs.csv "$folder/link.csv"
 ln "$folder/jobs.db" "$folder/second.db"
-contents() { find "$folder" -type f ! -name error ! -name said -exec cksum {} + | sort; }
+contents() { find "$folder" -type f ! -name error -exec cksum {} + | sort; }
 before=$(contents)
 product=(--op matmul --shape 64x64x64 -q)
-expect 'analyse: the input' alone 'a file of its own, this is' analyse \
+check 'analyse: the input' alone 'a file of its own, this is' analyse \
     "$folder/long.txt" --report "$folder/../${folder##*/}/long.txt"
 for page in jobs.csv link.csv; do
-    expect "sweep: $page" alone 'a file of its own, this is' sweep "$folder/jobs.csv" \
+    check "sweep: $page" alone 'a file of its own, this is' sweep "$folder/jobs.csv" \
         --db "$folder/jobs.db" --report "$folder/$page"
 done
 for page in jobs second; do
-    expect "sweep: $page.db" alone 'a file of its own, this is' sweep \
+    check "sweep: $page.db" alone 'a file of its own, this is' sweep \
         "$folder/jobs.csv" --db "$folder/jobs.db" --report "$folder/$page.db"
 done
-expect 'sweep: a new store' alone 'a file of its own, this is' sweep "$folder/jobs.csv" \
+check 'sweep: a new store' alone 'a file of its own, this is' sweep "$folder/jobs.csv" \
     --db "$folder/new.db" --report "$folder/../${folder##*/}/new.db"
-expect 'tune: a new store' alone 'a file of its own, this is' "${product[@]}" \
+check 'tune: a new store' alone 'a file of its own, this is' "${product[@]}" \
     --db "$folder/new.db" --report "$folder/new.db"
-expect 'tune: the description' alone 'a file of its own, this is' \
+check 'tune: the description' alone 'a file of its own, this is' \
     "${product[@]}" --hw "$folder/chip.cfg" --report "$folder/chip.cfg"
 for option in -o --trace --landscape; do
-    expect "tune: $option" alone 'a file of its own, this is' "${product[@]}" \
+    check "tune: $option" alone 'a file of its own, this is' "${product[@]}" \
         $option "$folder/new.json" --report "$folder/new.json"
 done
 for words in "${product[*]}" "analyse $folder/long.txt" "sweep $folder/jobs.csv" \
     "network $folder/jobs.csv" "probe cores"; do
     # shellcheck disable=SC2086 # a list of words
-    expect "$words: standard output" alone 'the name of a file' $words --report -
+    check "$words: standard output" alone 'the name of a file' $words --report -
 done
-expect 'and nothing has changed' test "$(contents)" = "$before"
-expect 'a device may be named twice' "$autotune" "${product[@]}" -o /dev/null --report /dev/null
+check 'and nothing has changed' test "$(contents)" = "$before"
+check 'a device may be named twice' "$autotune" "${product[@]}" -o /dev/null --report /dev/null
 
 chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
 if [[ -z $chromium ]]; then
-    echo "$passed passed, $failed failed"
-    ((failed == 0)) || exit 1
-    echo 'skipped in part: Chromium is missing, pages were not opened'
-    exit 77
+    (($(wc -c <"$scratch/failed") == 0)) || finish
+    skip 'Chromium is missing, pages were not opened'
 fi
 HOME=$folder XDG_CONFIG_HOME=$folder/browser "$source/tests/report/browse" "$chromium" "$folder/profile" \
-    "$folder"/{one,hostile,profile,long,sweep,tuned,names,knn,none,stuck,ascend910}.html >"$folder/browsed" 2>&1 ||
-    echo "FAILED browse: exit status $?" >>"$folder/browsed"
-passed=$((passed + $(grep -c '^ok ' "$folder/browsed")))
-failed=$((failed + $(grep -c '^FAILED' "$folder/browsed")))
-grep -B 20 '^FAILED' "$folder/browsed" | grep -E '^(FAILED|  )'
-grep -q '^ok ' "$folder/browsed" || { failed=$((failed + 1)); cat "$folder/browsed"; }
-echo "$passed passed, $failed failed"
-((failed == 0))
+    "$folder"/{one,hostile,profile,long,sweep,tuned,names,knn,none,stuck,ascend910}.html >browsed 2>&1 ||
+    echo "FAILED browse: exit status $?" >>browsed
+check 'pages are opened' grep -q '^ok ' browsed
+while IFS= read -r line; do
+    case $line in
+    'ok '*) pass ;;
+    FAILED*) fail "${line#FAILED }" ;;
+    ' '*) printf '%s\n' "$line" ;;
+    esac
+done <browsed
+finish

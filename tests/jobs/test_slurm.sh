@@ -4,28 +4,16 @@
 # merges, and the store is that of a local run. Skipped (77) where Slurm cannot be started.
 #
 #   tests/jobs/test_slurm.sh AUTOTUNE SOURCE_DIR
-set -u
-export LC_ALL=C
-autotune=$(realpath "$1")
-export AUTOTUNE_CONFIGS=$2/configs
-export XDG_CONFIG_HOME=/nonexistent
+. "$(dirname "$0")/../support/script.sh"
 PATH=$PATH:/usr/sbin:/sbin
 deadline=$((SECONDS + 180))
-passed=0
-failed=0
 
-skip() {
-    echo "skipped: $*"
-    exit 77
-}
-
-for program in slurmctld slurmd sbatch squeue sinfo jq; do
-    command -v $program >/dev/null || skip "no $program (Debian's slurm-wlm has Slurm)"
-done
+needs slurmctld slurmd sbatch squeue sinfo jq # Debian's slurm-wlm has Slurm
 [[ $EUID -eq 0 ]] || skip 'slurmd needs root'
 
-work=$(mktemp -d "${TMPDIR:-/tmp}/autotune slurm.XXXXXX")
-lab=$(mktemp -d "${TMPDIR:-/tmp}/autotune-lab.XXXXXX")
+lab=$scratch/lab
+mkdir "$lab" 'a folder'
+cd 'a folder' || exit 2
 export SLURM_CONF=$lab/slurm.conf
 unset "${!SBATCH_@}" "${!SQUEUE_@}"
 
@@ -52,26 +40,11 @@ stop_slurm() {
     rm -f "$lab"/*.pid
 }
 
-finish() {
+at_end() {
     stop_slurm
-    if ((failed)); then tail -n 15 "$lab"/log/*.log; fi
-    rm -rf "$lab" "$work"
+    if [[ -s $scratch/failed ]]; then tail -n 15 "$lab"/log/*.log; fi
 }
-trap finish EXIT
 trap 'exit 1' INT TERM
-
-pass() { passed=$((passed + 1)); }
-
-fail() {
-    failed=$((failed + 1))
-    echo "FAILED $*"
-}
-
-expect() { # what command…
-    local what=$1
-    shift
-    if "$@" >out 2>&1; then pass; else fail "$what: $(head -c 400 out)"; fi
-}
 
 # Until the command succeeds; false when there is no more time.
 wait_until() { # command…
@@ -155,15 +128,14 @@ start_slurm() {
 
 start_slurm || skip "Slurm does not start: $(tail -n 2 "$lab/log/start.log" "$lab/log/slurmctld.log" 2>&1 | tr '\n' ' ')"
 
-cd "$work" || exit 2
 # 240 jobs; of a task some tenths of a second.
 cat >"a sweep's.cfg" <<'CFG'
 op = "matmul";
 shapes = { m = { from = 16; to = 2048; factor = 2; }; k = [240, 496, 1008, 2032, 272, 80]; n = [336, 496, 720, 1024, 48]; };
 CFG
-expect 'the local run' "$autotune" sweep "a sweep's.cfg" --db local.db
+check 'the local run' "$autotune" sweep "a sweep's.cfg" --db local.db
 "$autotune" store export local.db >local.jsonl 2>&1
-[[ $(wc -l <local.jsonl) -eq 240 ]] && pass || fail "the local run has $(wc -l <local.jsonl) of 240 results"
+equal 'results of the local run' 240 "$(wc -l <local.jsonl)"
 
 slurm_sweep() { # database, more options…
     local db=$1
@@ -225,12 +197,12 @@ wait_until array_done || fail "the queue does not empty again: $(squeue 2>&1)"
 
 # The merge job has joined them; asking again says so.
 "$autotune" store export "$db" >merged.jsonl 2>&1
-expect 'the merge job: as the local run' cmp local.jsonl merged.jsonl
+check 'the merge job: as the local run' cmp local.jsonl merged.jsonl
 slurm_sweep "$db" --submit
 status=$?
 [[ $status -eq 0 && $(jq .missing answer.json) -eq 0 ]] && pass || fail "complete: status $status, $(cat answer.json answer.err)"
 "$autotune" store export "$db" >merged.jsonl 2>&1
-expect 'in the end: as the local run' cmp local.jsonl merged.jsonl
+check 'in the end: as the local run' cmp local.jsonl merged.jsonl
 
-echo "$passed passed, $failed failed; lost were $missing jobs of $tasks tasks"
-((failed == 0))
+echo "lost were $missing jobs of $tasks tasks"
+finish

@@ -4,32 +4,9 @@
 # two sweeps into one store.
 #
 #   tests/jobs/test_sweep_kill.sh AUTOTUNE SOURCE_DIR
-set -u
-export LC_ALL=C
-autotune=$(realpath "$1")
-source_dir=$2
-export AUTOTUNE_CONFIGS=$source_dir/configs
-export XDG_CONFIG_HOME=/nonexistent
+. "$(dirname "$0")/../support/script.sh"
 kills=50
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 2
-passed=0
-failed=0
 RANDOM=7
-
-pass() { passed=$((passed + 1)); }
-
-fail() {
-    failed=$((failed + 1))
-    echo "FAILED $*"
-}
-
-expect() { # what command…
-    local what=$1
-    shift
-    if "$@" >out 2>&1; then pass; else fail "$what"; fi
-}
 
 # 320 jobs of some milliseconds.
 cat >jobs.cfg <<'CFG'
@@ -40,10 +17,10 @@ CFG
 
 export_of() { "$autotune" store export "$1" 2>export.err; }
 
-"$autotune" sweep jobs.cfg --db whole.db --threads 1 >whole.txt || fail 'the undisturbed sweep'
+answer 0 sweep jobs.cfg --db whole.db --threads 1
 export_of whole.db >whole.jsonl
 total=$(wc -l <whole.jsonl)
-[[ $total -eq 320 ]] && pass || fail "an undisturbed sweep has $total of 320 results"
+equal 'results of an undisturbed sweep' 320 "$total"
 
 # Kills at random moments of up to 0.15 s; a finished store is begun anew.
 done_kills=0
@@ -68,10 +45,10 @@ for ((try = 0; done_kills < kills && try < 20 * kills; try++)); do
         : >before
     fi
 done
-[[ $done_kills -eq $kills ]] && pass || fail "$done_kills of $kills kills hit a running sweep"
-expect 'the sweep after the kills' "$autotune" sweep jobs.cfg --db killed.db
+equal 'kills that hit a running sweep' $kills $done_kills
+check 'the sweep after the kills' "$autotune" sweep jobs.cfg --db killed.db
 export_of killed.db >killed.jsonl
-expect 'kills: the same in the end' cmp whole.jsonl killed.jsonl
+check 'kills: the same in the end' cmp whole.jsonl killed.jsonl
 
 # Ctrl-C: dies of the signal, says what is left, goes on.
 "$autotune" sweep jobs.cfg --db stopped.db --threads 1 >stopped.txt 2>&1 &
@@ -80,21 +57,21 @@ kill -INT $!
 wait $!
 status=$?
 [[ $status -eq 130 || $status -eq 0 ]] && pass || fail "Ctrl-C: status $status"
-[[ $status -eq 0 ]] || expect 'Ctrl-C: says what is left' grep -q unfinished stopped.txt
-expect 'the sweep after Ctrl-C' "$autotune" sweep jobs.cfg --db stopped.db
+[[ $status -eq 0 ]] || check 'Ctrl-C: says what is left' grep -q unfinished stopped.txt
+check 'the sweep after Ctrl-C' "$autotune" sweep jobs.cfg --db stopped.db
 export_of stopped.db >stopped.jsonl
-expect 'Ctrl-C: the same in the end' cmp whole.jsonl stopped.jsonl
+check 'Ctrl-C: the same in the end' cmp whole.jsonl stopped.jsonl
 
 # A disk that is full: files may have so many blocks of 512 bytes or of 1024.
 (ulimit -f 100; exec "$autotune" sweep jobs.cfg --db full.db) >full.txt 2>&1
 status=$?
 [[ $status -eq 2 && $(wc -l <full.txt) -eq 1 ]] && pass || fail "full disk: status $status, $(cat full.txt)"
-expect 'full disk: what is there is whole' export_of full.db
+check 'full disk: what is there is whole' export_of full.db
 (ulimit -f 0; "$autotune" store ls full.db) | tail -1 >listed.txt
-expect 'full disk: what is there can be read' grep -q ' results\?$' listed.txt
-expect 'the sweep on a larger disk' "$autotune" sweep jobs.cfg --db full.db
+check 'full disk: what is there can be read' grep -q ' results\?$' listed.txt
+check 'the sweep on a larger disk' "$autotune" sweep jobs.cfg --db full.db
 export_of full.db >full.jsonl
-expect 'full disk: the same in the end' cmp whole.jsonl full.jsonl
+check 'full disk: the same in the end' cmp whole.jsonl full.jsonl
 
 # One on which there is no room for a store leaves nothing behind.
 for blocks in 0 1 3 4 8 16 28; do
@@ -110,7 +87,7 @@ done
 "$autotune" sweep jobs.cfg --db both.db -q >both.txt 2>&1 || fail "two at once: $(cat both.txt)"
 wait $! || fail 'two at once: the other'
 export_of both.db >both.jsonl
-expect 'two at once: the same in the end' cmp whole.jsonl both.jsonl
+check 'two at once: the same in the end' cmp whole.jsonl both.jsonl
 
 # Four that make the same store at once, again and again.
 head -n 1 whole.jsonl >one.jsonl
@@ -120,19 +97,17 @@ for i in $(seq 20); do
     for j in 1 2 3 4; do "$autotune" store import race.db one.jsonl -q >/dev/null 2>>race.txt & done
     wait
 done
-expect 'four that make a store at once' cmp race.txt /dev/null
+check 'four that make a store at once' cmp race.txt /dev/null
 
 # Threads and shards.
-expect '2 threads' "$autotune" sweep jobs.cfg --db two.db --threads 2
+check '2 threads' "$autotune" sweep jobs.cfg --db two.db --threads 2
 export_of two.db >two.jsonl
-expect '2 threads: the same' cmp whole.jsonl two.jsonl
-for i in 1 2 3; do expect "shard $i" "$autotune" sweep jobs.cfg --shard $i/3; done
-expect 'merge' "$autotune" merge all.db autotune.?-of-3.db --sweep jobs.cfg
+check '2 threads: the same' cmp whole.jsonl two.jsonl
+for i in 1 2 3; do check "shard $i" "$autotune" sweep jobs.cfg --shard $i/3; done
+check 'merge' "$autotune" merge all.db autotune.?-of-3.db --sweep jobs.cfg
 export_of all.db >all.jsonl
-expect 'shards: the same' cmp whole.jsonl all.jsonl
-"$autotune" merge some.db autotune.1-of-3.db --sweep jobs.cfg >some.txt
-[[ $? -eq 1 ]] && pass || fail 'merge of some shards: status'
-expect 'merge says what is missing' grep -q 'missing  *21[0-9]  of 320 jobs' some.txt
+check 'shards: the same' cmp whole.jsonl all.jsonl
+answer 1 merge some.db autotune.1-of-3.db --sweep jobs.cfg
+check 'merge says what is missing' grep -q 'missing  *21[0-9]  of 320 jobs' answer
 
-echo "$passed passed, $failed failed"
-((failed == 0))
+finish

@@ -5,23 +5,9 @@
 #
 #   tests/kernels/test_kernels.sh AUTOTUNE SOURCE_DIR            compare
 #   tests/kernels/test_kernels.sh AUTOTUNE SOURCE_DIR --record   rewrite the golden file; read its diff
-set -u
-export LC_ALL=C
-autotune=$1
-source_dir=$2
-export AUTOTUNE_CONFIGS=$source_dir/configs
-export XDG_CONFIG_HOME=/nonexistent
+. "$(dirname "$0")/../support/script.sh"
 kernels=$source_dir/docs/examples/kernels
 golden=$source_dir/tests/golden/kernels.tsv
-passed=0
-failed=0
-
-pass() { passed=$((passed + 1)); }
-
-fail() {
-    failed=$((failed + 1))
-    echo "FAILED $*"
-}
 
 # Time of a kernel in ns with six decimals; empty when there is none.
 time_ns() { # kernel cores
@@ -40,22 +26,17 @@ measure() {
 
 check_safe() {
     for file in "$kernels"/*.txt; do
-        if findings=$("$autotune" check "$file" 2>&1); then
-            pass
-        else
-            fail "check $(basename "$file") found:" "$findings"
-        fi
+        check "$(basename "$file") is safe" "$autotune" check "$file"
     done
 }
 
 # A line of the diff is a time that changed, a kernel without a golden time, or one that is gone.
 check_golden() {
-    if difference=$(diff -U0 --label golden --label now "$golden" <(measure)); then
-        passed=$((passed + $(wc -l <"$golden") - 1))
-    else
-        fail "times differ from tests/golden/kernels.tsv:"
-        echo "$difference"
-    fi
+    measure >now
+    while IFS= read -r line; do
+        check "times differ from tests/golden/kernels.tsv" grep -qxF -e "$line" "$golden"
+    done <now
+    same 'tests/golden/kernels.tsv' "$golden" now
 }
 
 # Arithmetic of the comments in the kernels. alone, two, four: bytes a ns for each of 1, 2 and 4
@@ -123,5 +104,4 @@ check_safe
 check_golden
 check_all_by_hand
 check_sequential_over_concurrent
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish

@@ -7,28 +7,14 @@
 #
 # $AUTOTUNE_BANK_FILES is a folder with measured/ of banks; what needs it is skipped without it.
 # Nothing that is measured in seconds is compared.
-set -u
-export LC_ALL=C
-unset ARGP_HELP_FMT ASCEND_HOME_PATH NO_COLOR POSIXLY_CORRECT
-build=$(dirname "$(realpath "$1")")
-source_dir=$(realpath "$2")
+. "$(dirname "$0")/../support/script.sh"
+build=$(dirname "$autotune")
 published=$source_dir/results/published
 rerun=$published/rerun
-passed=0
-failed=0
 # Figures are the same from any build, and sanitizers find nothing here that other tests do not.
-[[ -z ${AUTOTUNE_SLOW:-} ]] || { echo "SKIP: a slow build"; exit 77; }
-command -v jq >/dev/null || { echo "SKIP: no jq"; exit 77; }
-[[ -x $build/contention_monitor ]] || { echo "SKIP: no $build/contention_monitor"; exit 77; }
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-
-pass() { passed=$((passed + 1)); }
-
-fail() {
-    failed=$((failed + 1))
-    echo "FAILED $*"
-}
+[[ -z ${AUTOTUNE_SLOW:-} ]] || skip 'a slow build'
+needs jq
+[[ -x $build/contention_monitor ]] || skip "no $build/contention_monitor"
 
 has_header() { # file
     local keys kind
@@ -117,5 +103,4 @@ finds_changes 'the model' '/^program/s/[0-9]+$/0/'
 finds_changes 'a chip' '/^chips/s/[0-9a-f]+$/0/'
 check_quotes
 check_links
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -3,26 +3,10 @@
 # in C and one in C++, and the archive has no global name but those of the header.
 #
 #   tests/runtime/test_install_sgemm.sh AUTOTUNE SOURCE_DIR
-set -u
-export LC_ALL=C
-build=$(dirname "$(realpath "$1")")
-source=$(realpath "$2")
-scratch=$(mktemp -d) || exit 2
-trap 'rm -rf "$scratch"' EXIT
-passed=0
-failed=0
-
-check() { # what command…
-    local what=$1
-    shift
-    if "$@" >"$scratch/log" 2>&1 </dev/null; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAILED $what"
-        sed 's/^/    /' "$scratch/log"
-    fi
-}
+. "$(dirname "$0")/../support/script.sh"
+unset AUTOTUNE_CONFIGS XDG_CONFIG_HOME
+build=$(dirname "$autotune")
+[[ -f $build/libautotune_sgemm.a ]] || skip "no $build/libautotune_sgemm.a"
 
 flags() { PKG_CONFIG_PATH=$(dirname "$pc") pkg-config "$@" autotune_sgemm; }
 
@@ -35,19 +19,19 @@ points_into() { # folder
         said=$(pkg-config --variable=includedir autotune_sgemm) && [[ $said/autotune_sgemm.h -ef $folder/include/autotune_sgemm.h ]]
 }
 
-stage() { DESTDIR=$scratch/stage cmake --install "$build" --prefix /opt/a/b && mv "$scratch/stage/opt/a/b" "$scratch/moved"; }
+stage() { DESTDIR=$work/stage cmake --install "$build" --prefix /opt/a/b && mv "$work/stage/opt/a/b" "$work/moved"; }
 
 # The first block of commands in docs/runtime.md, in a folder like the source's with this build.
 recipe() {
-    mkdir -p "$scratch/tree" "$scratch/home" && ln -s "$build" "$scratch/tree/build" &&
-        ln -s "$source/docs" "$scratch/tree/docs" && cd "$scratch/tree" &&
-        sed -n '/^```sh$/,/^```$/{/^```/d; p}; /^```$/q' "$source/docs/runtime.md" >"$scratch/recipe" &&
-        env -u AUTOTUNE_CONFIGS -u XDG_CONFIG_HOME -u DESTDIR -u PKG_CONFIG_PATH HOME="$scratch/home" \
-            bash -eu -o pipefail "$scratch/recipe" && [[ $(wc -l <table.csv) -ge 6 ]]
+    mkdir -p "$work/tree" "$work/home" && ln -s "$build" "$work/tree/build" &&
+        ln -s "$source_dir/docs" "$work/tree/docs" && cd "$work/tree" &&
+        sed -n '/^```sh$/,/^```$/{/^```/d; p}; /^```$/q' "$source_dir/docs/runtime.md" >"$work/recipe" &&
+        env -u AUTOTUNE_CONFIGS -u XDG_CONFIG_HOME -u DESTDIR -u PKG_CONFIG_PATH HOME="$work/home" \
+            bash -eu -o pipefail "$work/recipe" && [[ $(wc -l <table.csv) -ge 6 ]]
 }
 
 runs() { # program
-    "$1" "$source/docs/examples/sgemm-table.csv" | grep -qx 'C ends with 600'
+    "$1" "$source_dir/docs/examples/sgemm-table.csv" | grep -qx 'C ends with 600'
 }
 
 only_public_names() {
@@ -58,28 +42,26 @@ only_public_names() {
 
 builds() { # compiler, language, output
     # shellcheck disable=SC2046
-    "$1" $sanitize -x "$2" -Wall -Wextra -Werror "$source/docs/examples/sgemm_example.c" -x none -o "$3" $(flags --cflags --libs)
+    "$1" $sanitize -x "$2" -Wall -Wextra -Werror "$source_dir/docs/examples/sgemm_example.c" -x none -o "$3" $(flags --cflags --libs)
 }
 
-[[ -f $build/libautotune_sgemm.a ]] || { echo "skipped: no $build/libautotune_sgemm.a"; exit 77; }
 sanitize=
 grep -q 'AUTOTUNE_SANITIZE:BOOL=ON' "$build/CMakeCache.txt" && sanitize='-fsanitize=address,undefined'
-check 'cmake --install' env DESTDIR= cmake --install "$build" --prefix "$scratch/usr"
-pc=$(find "$scratch/usr" -name autotune_sgemm.pc)
+check 'cmake --install' env DESTDIR= cmake --install "$build" --prefix "$work/usr"
+pc=$(find "$work/usr" -name autotune_sgemm.pc)
 check 'pkg-config finds it' flags --exists
-check 'it points to where it was installed' points_into "$scratch/usr"
+check 'it points to where it was installed' points_into "$work/usr"
 check 'cmake --install for a package' stage
-check 'it points to where it was moved' points_into "$scratch/moved"
+check 'it points to where it was moved' points_into "$work/moved"
 check 'global names are those of the header' only_public_names
-check 'a program in C builds' builds "${CC:-cc}" c "$scratch/example"
-check 'and runs' runs "$scratch/example"
+check 'a program in C builds' builds "${CC:-cc}" c "$work/example"
+check 'and runs' runs "$work/example"
 if ! command -v "${CXX:-c++}" >/dev/null; then
     echo 'no C++ compiler: the header is not tried from C++'
-    echo "$passed passed, $failed failed"
-    exit $((failed > 0))
+    finish
 fi
-check 'the header alone, as C++' "${CXX:-c++}" -std=c++11 -Wall -Wextra -Werror -pedantic -fsyntax-only -x c++ "$source/runtime/autotune_sgemm.h"
-cat >"$scratch/main.cpp" <<'CPP'
+check 'the header alone, as C++' "${CXX:-c++}" -std=c++11 -Wall -Wextra -Werror -pedantic -fsyntax-only -x c++ "$source_dir/runtime/autotune_sgemm.h"
+cat >"$work/main.cpp" <<'CPP'
 #include <autotune_sgemm.h>
 int main()
 {
@@ -92,8 +74,7 @@ int main()
 }
 CPP
 # shellcheck disable=SC2046
-check 'a program in C++ builds' "${CXX:-c++}" $sanitize "$scratch/main.cpp" -o "$scratch/main" $(flags --cflags --libs)
-check 'and computes' "$scratch/main"
+check 'a program in C++ builds' "${CXX:-c++}" $sanitize "$work/main.cpp" -o "$work/main" $(flags --cflags --libs)
+check 'and computes' "$work/main"
 [[ -n $sanitize ]] || check 'the recipe of docs/runtime.md' recipe
-echo "$passed passed, $failed failed"
-((failed == 0))
+finish

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154
-# Every command with all of its files, for tests about all commands: to be sourced with $work,
-# $autotune and $source_dir set. The files lie in $work/here, which is then the folder of work.
+# Every command with all of its files, for tests about all commands: to be sourced behind script.sh.
+# The files lie in $work/here, which is then the folder of work.
 
 mkdir -p "$work/here/configs" "$work/here/new.db.slurm" "$work/user/autotune/hardware"
 cd "$work/here" || exit 1
@@ -25,10 +25,7 @@ for store in results other into; do
     "$autotune" --op matmul --shape 64x64x64 -q --db $store.db -o /dev/null || exit 1
 done
 "$autotune" store export results.db -o results.jsonl || exit 1
-# This processor's description, with made-up numbers: nothing is measured here.
-cpu=$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1)
-sed -e "s|cpu = \"[^\"]*\"|cpu = \"$cpu\"|" -e 's|isa = "avx512"|isa = "portable"|' \
-    "$source_dir/tests/support/host-loops.cfg" >host.cfg
+describe_host && mv "$work/host.cfg" .
 
 # A command with all of its files: the words that call it, what is read, its stores, and the options
 # that write where others do not go with these words. Several lines are several cases.
@@ -84,6 +81,3 @@ invocations() { # command
         echo "list sweeps|configs/sweeps/llama-2-7b-decode.cfg|" ;;
     esac
 }
-
-# The commands that --help lists.
-commands=$("$autotune" --help | sed -nE '/^Commands/,/^$/s/^  ([a-z]+) .*/\1/p')

@@ -3,24 +3,8 @@
 # each node has the time of its own row, and files that do not belong together are refused.
 #
 #   tests/tools/test_mindspore_graph.sh AUTOTUNE SOURCE_DIR
-set -u
-export LC_ALL=C
-autotune=$(realpath "$1")
-source_dir=$(realpath "$2")
-export AUTOTUNE_CONFIGS=$source_dir/configs XDG_CONFIG_HOME=/nonexistent
-command -v jq >/dev/null || { echo "SKIP: no jq"; exit 77; }
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-passed=0
-failed=0
-
-pass() { passed=$((passed + 1)); }
-
-fail() {
-    failed=$((failed + 1))
-    echo "FAILED $*"
-}
+. "$(dirname "$0")/../support/script.sh"
+needs jq
 
 # Two products of one kind that take quite different times, and a node that was not timed.
 make_run() {
@@ -44,24 +28,19 @@ CSV
 convert() { "$source_dir/tools/mindspore-graph" run.csv run.nodes.csv run.fullgraph.txt >graph.txt 2>said; }
 
 check_graph() { # what
-    convert || fail "$1: exit status $?: $(cat said)"
+    check "$1" convert
     printf '%s\n' $'1\tDefault/GetNext-op0' $'2\tDefault/a/MatMul-op1\t0' 1 \
         $'5\tDefault/b/MatMul-op2\t1' '2 cst1' $'6\tDefault/b/ReLU-op3\t2' 5 '2 5' >expected.txt
-    if diff expected.txt graph.txt && [ "$(cat said)" = '3 of 4 nodes have a row' ]; then pass; else
-        fail "$1: another graph, or $(cat said)"
-    fi
+    same "$1" expected.txt graph.txt
+    equal "$1" '3 of 4 nodes have a row' "$(cat said)"
 }
 
 # The graph's sum is that of the rows of its nodes; without rows it would be three means.
 check_times() {
-    "$autotune" network run.csv --hw ascend910 --graph graph.txt --json -o answer || fail 'no answer'
-    if jq -e '([.operators[].predicted_us] | add) as $sum
+    answer 0 network run.csv --hw ascend910 --graph graph.txt --json
+    holds '([.operators[].predicted_us] | add) as $sum
         | .graph.nodes == 4 and (.graph.sum_us / $sum - 1 | fabs) < 1e-9
-          and .operators[1].predicted_us > 2 * .operators[0].predicted_us' answer >/dev/null; then
-        pass
-    else
-        fail "the graph's sum is not that of its rows"
-    fi
+          and .operators[1].predicted_us > 2 * .operators[0].predicted_us'
 }
 
 refuses() { # what is expected, file, sed expression
@@ -92,7 +71,7 @@ refuses "run.nodes.csv:5: 'Default/b/MatMul-op2': expected one sig for each name
     's/^.*op9,3/Default\/b\/MatMul-op2,7/'
 refuses 'expected nodes of run.nodes.csv' run.fullgraph.txt 's/Default/Other/'
 rm run.csv
-if ! convert && grep -q 'run.csv: expected a readable file' said; then pass; else fail "a missing file: $(cat said)"; fi
-if "$source_dir/tools/mindspore-graph" --help | grep -q RUN.fullgraph.txt; then pass; else fail 'no help'; fi
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+check 'a missing file' not convert
+check 'which is named' grep -q 'run.csv: expected a readable file' said
+check 'there is help' grep -q RUN.fullgraph.txt <("$source_dir/tools/mindspore-graph" --help)
+finish

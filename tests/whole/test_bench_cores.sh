@@ -1,29 +1,15 @@
-#!/bin/bash
+#!/usr/bin/env bash
 # Benchmarks compare with a library's fastest kernels: those of the core that is fastest here, found by running
 # each. With a library made up for the purpose, whose cores are slow, fast, wrong, or end the process.
-bench=$(dirname "$1")/bench/bench_host_gemm
+#
+#   tests/whole/test_bench_cores.sh AUTOTUNE SOURCE_DIR
+. "$(dirname "$0")/../support/script.sh"
 unset OPENBLAS_CORETYPE
-work=$(mktemp -d)
-trap 'rm -r "$work"' EXIT
-passed=0 failed=0
-pass() { passed=$((passed + 1)); }
-fail() {
-    failed=$((failed + 1))
-    echo "FAILED: $*"
-}
-expect() { # NAME FILE PATTERN
-    if grep -q -- "$3" "$2"; then pass; else
-        fail "$1: expected $3"
-        cat "$2"
-    fi
-}
+bench=$(dirname "$autotune")/bench/bench_host_gemm
+[ -x "$bench" ] || skip "no $bench"
+needs cc
 
-if [ ! -x "$bench" ] || ! command -v cc >/dev/null; then
-    echo "no $bench or no compiler: skipped"
-    exit 77
-fi
-
-cat >"$work/library.c" <<'END'
+cat >library.c <<'END'
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,18 +45,18 @@ void cblas_sgemm(int o, int ta, int tb, int m, int n, int k, float alpha, const 
     }
 }
 END
-cc -O3 -shared -fPIC -o "$work/library.so" "$work/library.c" || exit 1
+cc -O3 -shared -fPIC -o library.so library.c || exit 1
 
 run() { AUTOTUNE_OPENBLAS=$work/library.so AUTOTUNE_BLIS=/none AUTOTUNE_LIBXSMM=/none \
     "$bench" --seconds 0.01 "$@" 8x8x8; }
 
-run >"$work/table" 2>"$work/messages" || fail "status $?"
-expect fastest "$work/table" '^# OpenBLAS: core SkylakeX by OPENBLAS_CORETYPE=SkylakeX (otherwise Haswell, '
-expect counted "$work/table" 'the fastest of 3 that run'
-if [ -s "$work/messages" ]; then fail "messages: $(cat "$work/messages")"; else pass; fi
-OPENBLAS_CORETYPE=Prescott run >"$work/table" || fail "status $?"
-expect asked "$work/table" 'core SkylakeX by OPENBLAS_CORETYPE=SkylakeX (otherwise Prescott, '
-run --json >"$work/json" || fail "status $?"
-expect json "$work/json" '"cores_tried": 3'
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+check 'it runs' run
+run >table 2>messages
+check fastest grep '^# OpenBLAS: core SkylakeX by OPENBLAS_CORETYPE=SkylakeX (otherwise Haswell, ' table
+check counted grep 'the fastest of 3 that run' table
+equal 'no messages' '' "$(cat messages)"
+OPENBLAS_CORETYPE=Prescott run >table
+check asked grep 'core SkylakeX by OPENBLAS_CORETYPE=SkylakeX (otherwise Prescott, ' table
+run --json >json
+check json grep '"cores_tried": 3' json
+finish

@@ -6,33 +6,9 @@
 # tests and answers about the others as ever.
 #
 #   tests/whole/test_contributing.sh AUTOTUNE SOURCE_DIR
-set -u
-export LC_ALL=C
-autotune=$(realpath "$1")
-source_dir=$(realpath "$2")
-copy=$(mktemp -d)
-trap 'rm -rf "$copy"' EXIT
-passed=0
-failed=0
+. "$(dirname "$0")/../support/script.sh"
+copy=$work
 things=('an operator in C' 'a kernel as text' 'a program as text' 'a chip' 'a strategy' 'a format' 'a type' 'a command')
-
-expect() { # what, command…
-    local what=$1
-    shift
-    if "$@" >"$copy/said" 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        printf 'FAILED %s\n' "$what"
-        grep -E "error|FAIL|Fail|^[<>]" "$copy/said" | tail -n 20
-    fi
-}
-
-finish() {
-    echo "$passed passed, $failed failed"
-    ((failed == 0))
-    exit
-}
 
 section() { # of what is added
     awk -v title="### $1" '/^##/ { inside = $0 == title; next } inside && NF' "$source_dir/CONTRIBUTING.md"
@@ -57,8 +33,8 @@ names_what_there_is() { # of what is added
 }
 
 for thing in "${things[@]}"; do
-    expect "$thing: at most ten lines" is_short "$thing"
-    expect "$thing: files that there are" names_what_there_is "$thing"
+    check "$thing: at most ten lines" is_short "$thing"
+    check "$thing: files that there are" names_what_there_is "$thing"
 done
 if [[ ${AUTOTUNE_SLOW:-} ]]; then
     echo 'what follows builds the program anew, which a slow build need not: left out'
@@ -132,22 +108,21 @@ in_another_format() {
 }
 
 tar -C "$source_dir" --exclude='./build*' --exclude=./.git -cf - . | tar -C "$copy" -xf -
-cd "$copy" || exit 2
 sleep 0.01
 touch mark
-expect 'add a strategy' add_strategy
-expect 'a strategy: the files that are named' touches_what_it_names 'a strategy' every
-expect 'add a format' add_format
-expect 'a format: the files that are named' touches_what_it_names 'a format' shortly
-expect 'remove an operator: its folder, its row and its tests' remove cubefx
-expect 'an operator in C: the files that are named' touches_what_it_names 'an operator in C' cubefx
-expect 'configure' cmake -B build -DCMAKE_BUILD_TYPE=Debug
+check 'add a strategy' add_strategy
+check 'a strategy: the files that are named' touches_what_it_names 'a strategy' every
+check 'add a format' add_format
+check 'a format: the files that are named' touches_what_it_names 'a format' shortly
+check 'remove an operator: its folder, its row and its tests' remove cubefx
+check 'an operator in C: the files that are named' touches_what_it_names 'an operator in C' cubefx
+check 'configure' cmake -B build -DCMAKE_BUILD_TYPE=Debug
 mapfile -t tests < <(grep -rlE 'include "(kernels|jobs)/' --include='test_*.c' tests | xargs -n 1 basename -s .c)
-expect 'build' cmake --build build --parallel "$(nproc)" --target autotune "${tests[@]}"
-expect 'tests' ctest --test-dir build --output-on-failure -LE slow -R "^($(IFS='|' && echo "${tests[*]}"))\$"
-expect 'it is gone' unknown cubefx
-expect 'matmul as ever' same_answer --op matmul --shape 512x1024x512
-expect 'knn as ever' same_answer --op knn --shape 256x128x2048 --k 8
-expect 'a search by the strategy' by_another_strategy
-expect 'an answer in the format' in_another_format
+check 'build' cmake --build build --parallel "$(nproc)" --target autotune "${tests[@]}"
+check 'tests' ctest --test-dir build --output-on-failure -LE slow -R "^($(IFS='|' && echo "${tests[*]}"))\$"
+check 'it is gone' unknown cubefx
+check 'matmul as ever' same_answer --op matmul --shape 512x1024x512
+check 'knn as ever' same_answer --op knn --shape 256x128x2048 --k 8
+check 'a search by the strategy' by_another_strategy
+check 'an answer in the format' in_another_format
 finish

@@ -11,28 +11,12 @@
 # In a block, a line of three dots stands for any number of lines. Seconds, threads and the source
 # folder are not compared. Only commands that run autotune are run, from the source folder; stores
 # (NAME.db) are made in a folder of the page's own and last until its end.
-set -u
+. "$(dirname "$0")/../support/script.sh"
 export LC_ALL=C.UTF-8
-unset ARGP_HELP_FMT ASCEND_HOME_PATH NO_COLOR POSIXLY_CORRECT
-autotune=$1
-source_dir=$2
-export AUTOTUNE_CONFIGS=$source_dir/configs
-export XDG_CONFIG_HOME=/nonexistent
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-mkdir "$work/bin"
-ln -s "$(realpath "$autotune")" "$work/bin/autotune"
-cd "$source_dir" || exit 1
+mkdir bin
+ln -s "$autotune" bin/autotune
+cd "$source_dir" || exit 2
 pages=(README.md CONTRIBUTING.md docs/*.md docs/examples/*.md bench/*.md)
-passed=0
-failed=0
-
-pass() { passed=$((passed + 1)); }
-
-fail() {
-    failed=$((failed + 1))
-    echo "FAILED $*"
-}
 
 sanitise() {
     sed -E -e "s|$work/||g" -e "s|$source_dir|@SOURCE@|g" -e 's/[ \t]+$//' \
@@ -98,7 +82,7 @@ try_command() { # page line command
 check_blocks() {
     local page=$1 line number=0 in_block=0 command='' start=0 more=0
     local runs='(^|\| *)(build/)?autotune( |$)'
-    finish() {
+    run_it() {
         if [[ $command =~ $runs ]]; then
             try_command "$page" "$start" "$command"
         fi
@@ -109,12 +93,12 @@ check_blocks() {
         if [ $in_block = 0 ]; then
             if [ "$line" = '```console' ]; then in_block=1; fi
         elif [ "$line" = '```' ]; then
-            finish
+            run_it
             in_block=0
         elif [ $more = 1 ]; then
             command+=$'\n'$line
         elif [ "${line:0:2}" = '$ ' ]; then
-            finish
+            run_it
             command=${line:2}
             start=$number
             : >"$work/expected"
@@ -133,11 +117,7 @@ check_links() {
         case $link in
         *://* | '#'* | '') continue ;;
         esac
-        if [ -e "$(dirname "$page")/${link%%#*}" ]; then
-            pass
-        else
-            fail "$page: a link to $link, which is not there"
-        fi
+        check "$page: a link to $link" test -e "$(dirname "$page")/${link%%#*}"
     done < <(grep -oE '\]\([^) ]+\)' "$page" | sed -e 's/^](//' -e 's/)$//')
 }
 
@@ -145,22 +125,14 @@ check_links() {
 check_keys() {
     local key
     while IFS= read -r key; do
-        if grep -qF "\`$key\`" docs/hardware.md; then
-            pass
-        else
-            fail "docs/hardware.md does not explain the key $key"
-        fi
+        check "docs/hardware.md explains the key $key" grep -qF "\`$key\`" docs/hardware.md
     done < <(grep -oE '^ *\{"[a-z_0-9]+", KIND_' hardware/schema.c | grep -oE '[a-z_0-9]+"' |
         tr -d '"' | sort -u)
 }
 
 check_tiny_chip() {
-    if "$autotune" list hw docs/examples/tiny-chip.cfg >"$work/raw" 2>&1 &&
-        [ "$(head -n 1 "$work/raw")" = Tiny ]; then
-        pass
-    else
-        fail 'docs/examples/tiny-chip.cfg does not load:' "$(cat "$work/raw")"
-    fi
+    answer 0 list hw docs/examples/tiny-chip.cfg
+    equal 'docs/examples/tiny-chip.cfg' Tiny "$(head -n 1 "$work/answer")"
 }
 
 options_of() { # command
@@ -171,38 +143,28 @@ options_of() { # command
 # Options of all commands by --help, and those that the manual page explains: of all commands
 # together, and of each what stands behind "Options:" in its section.
 check_options() {
-    local command commands
-    commands=$("$autotune" --help | sed -nE 's/^  ([a-z]+) {2,}.*/\1/p')
-    for command in $commands; do
+    local command
+    for command in $(commands); do
         options_of "$command" >"$work/help"
         awk -v start=".SS \"$command: " 'index($0, start) == 1 { on = 1; next }
             on && /^\.S[SH] / { exit }
             on' docs/autotune.1 |
             sed -n '/^Options: /,$p' | sed 's/\\-/-/g' | grep -oE '\-\-[a-z-]+' | sort -u \
             >"$work/manual"
-        if diff -u --label "$command --help" --label docs/autotune.1 "$work/help" \
-            "$work/manual"; then
-            pass
-        else
-            fail "docs/autotune.1 has other options of $command than --help"
-        fi
+        same "docs/autotune.1 has the options of $command --help" "$work/help" "$work/manual"
     done
-    for command in $commands; do "$autotune" "$command" --help; done |
+    for command in $(commands); do "$autotune" "$command" --help; done |
         grep -oE '^ +(-[a-z], |    )--[a-z-]+' | grep -oE '\-\-[a-z-]+' | sort -u >"$work/help"
     sed 's/\\-/-/g' docs/autotune.1 | sed -nE 's/^\.(B|BR|BI) "?(-[a-z], )?(--[a-z-]+).*/\3/p' |
         grep -vx -e --version | sort -u >"$work/manual"
-    if diff -u --label 'all --help' --label docs/autotune.1 "$work/help" "$work/manual"; then
-        pass
-    else
-        fail 'docs/autotune.1 has other options than --help'
-    fi
+    same 'docs/autotune.1 has the options of all --help' "$work/help" "$work/manual"
 }
 
 # Of options whose values --help lists: the manual page has the same list, or names each of them.
 check_values() {
     local command option values listed
     sed -e 's/\\-/-/g' -e 's/\\f[RPBI]//g' docs/autotune.1 >"$work/manual"
-    for command in $("$autotune" --help | sed -nE 's/^  ([a-z]+) {2,}.*/\1/p'); do
+    for command in $(commands); do
         "$autotune" "$command" --help
     done | grep -oE '^ +--[a-z-]+=[a-z0-9_]+(\|[a-z0-9_]+)+( |$)' | sort -u | tr '=' ' ' >"$work/help"
     while read -r option values; do
@@ -210,11 +172,7 @@ check_values() {
         [ -n "$listed" ] ||
             listed=$(awk -v start=".BI $option " 'index($0, start) == 1 { on = 1 } on && $0 == ".TP" { exit } on' \
                 "$work/manual" | grep -owE "$values" | awk '!seen[$0]++' | paste -sd '|')
-        if [ "$listed" = "$values" ]; then
-            pass
-        else
-            fail "docs/autotune.1: $option has '$listed', --help has '$values'"
-        fi
+        equal "docs/autotune.1: values of $option, those of --help" "$values" "$listed"
     done <"$work/help"
 }
 
@@ -229,11 +187,7 @@ check_words() { # what section words…
     shift 2
     if [ "$section" = all ]; then sed 's/\\//g' docs/autotune.1; else section "$section"; fi >"$work/section"
     for word in "$@"; do
-        if grep -qF -e "$word" "$work/section"; then
-            pass
-        else
-            fail "docs/autotune.1, $section: no word of the $what $word"
-        fi
+        check "docs/autotune.1, $section: the $what $word" grep -qF -e "$word" "$work/section"
     done
 }
 
@@ -243,16 +197,12 @@ check_surroundings() {
     formats=$("$autotune" list formats | cut -d' ' -f1)
     # shellcheck disable=SC2046,SC2086 # words
     check_words format all $formats
-    for command in $("$autotune" --help | sed -nE 's/^  ([a-z]+) {2,}.*/\1/p'); do
+    for command in $(commands); do
         "$autotune" "$command" --help
     done | tr -s '\n ' ' ' | grep -oE -- '--format=NAME [a-z_, ()-]*' |
         sed -E -e 's/--format=NAME//' -e 's/ --json.*//' -e 's/\(default\)|,| or / /g' | tr -s ' ' '\n' |
         grep -v '^$' | sort -u >"$work/help"
-    if diff -u --label 'all --help' --label 'list formats' "$work/help" <(sort <<<"$formats"); then
-        pass
-    else
-        fail "list formats has other formats than --help"
-    fi
+    same 'list formats has the formats of all --help' "$work/help" <(sort <<<"$formats")
     # shellcheck disable=SC2046 # words
     check_words variable ENVIRONMENT $(grep -rhoE 'getenv\("[A-Z_]+' --include='*.c' analysis cli core \
         costmodel hardware jobs kernels results runtime search validate | sed 's/.*"//' | sort -u)
@@ -267,11 +217,7 @@ check_surroundings() {
 check_manual() {
     if ! command -v groff >/dev/null; then return; fi
     groff -man -Tutf8 -ww docs/autotune.1 >/dev/null 2>"$work/raw"
-    if [ -s "$work/raw" ]; then
-        fail 'docs/autotune.1 has warnings:' "$(cat "$work/raw")"
-    else
-        pass
-    fi
+    equal 'warnings of docs/autotune.1' '' "$(cat "$work/raw")"
 }
 
 for page in "${pages[@]}"; do
@@ -285,5 +231,4 @@ check_options
 check_values
 check_surroundings
 check_manual
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish

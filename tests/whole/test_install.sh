@@ -3,38 +3,19 @@
 # installed, its manual page and documentation are there, and shells complete its words.
 #
 #   tests/whole/test_install.sh AUTOTUNE SOURCE_DIR
-set -u
-export LC_ALL=C
-build=$(dirname "$(realpath "$1")")
-source=$(realpath "$2")
-scratch=$(mktemp -d "${TMPDIR:-/tmp}/autotune install.XXXXXX") || exit 2
-trap 'rm -rf "$scratch"' EXIT
+. "$(dirname "$0")/../support/script.sh"
+build=$(dirname "$autotune")
 unset AUTOTUNE_CONFIGS DESTDIR
-prefix="$scratch/a prefix"
-passed=0
-failed=0
+prefix="$work/a prefix"
 missing=()
-
-check() { # what command…
-    local what=$1
-    shift
-    if "$@" >"$scratch/log" 2>&1 </dev/null; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAILED $what"
-        sed 's/^/    /' "$scratch/log"
-    fi
-}
 
 check 'cmake --install' cmake --install "$build" --prefix "$prefix"
 PATH=$prefix/bin:$PATH
-cd "$scratch" || exit 2
 
 says() { # pattern command…
     local pattern=$1
     shift
-    "$@" >"$scratch/said" 2>&1 && grep -q -- "$pattern" "$scratch/said" || { cat "$scratch/said"; return 1; }
+    "$@" >"$work/said" 2>&1 && grep -q -- "$pattern" "$work/said" || { cat "$work/said"; return 1; }
 }
 
 check 'it tunes' says 'nothing in the space is faster' autotune --op matmul --shape 64x64x64 -q
@@ -94,7 +75,7 @@ in_zsh() {
 
 in_fish() {
     # shellcheck disable=SC2016
-    XDG_DATA_HOME=$scratch/fish XDG_CONFIG_HOME=$scratch/fish fish --no-config -c '
+    XDG_DATA_HOME=$work/fish XDG_CONFIG_HOME=$work/fish fish --no-config -c '
         source $argv[1]/share/fish/vendor_completions.d/autotune.fish
         complete -C "autotune $argv[2..-1]"' "$prefix" "$@" | cut -f 1
 }
@@ -129,10 +110,9 @@ all_options() { # command
     help=$(autotune "$1" --help | grep -oE '^ +(-., )?--[a-z-]+' | grep -oE -- '--[a-z-]+' | sort -u)
     diff <(echo "$help") <(autotune --complete "$1" -- | cut -f 1 | sort)
 }
-autotune --complete '' | cut -f 1 >"$scratch/commands"
-check 'every command is offered' says '^list' cat "$scratch/commands"
-while read -r command; do check "options of $command" all_options "$command"; done <"$scratch/commands"
+autotune --complete '' | cut -f 1 >"$work/commands"
+check 'every command is offered' says '^list' cat "$work/commands"
+while read -r command; do check "options of $command" all_options "$command"; done <"$work/commands"
 
 ((!${#missing[@]})) || echo "not tried, for want of it: ${missing[*]}"
-echo "$passed passed, $failed failed"
-((failed == 0))
+finish

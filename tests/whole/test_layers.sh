@@ -2,12 +2,9 @@
 # The direction of the data through the folders: who may include whom, which foreign library stays
 # where, who prints and exits, and that no source knows the place it was written in.
 #
-#   tests/whole/test_layers.sh AUTOTUNE SOURCE_DIR    (AUTOTUNE is not used)
-set -u
-export LC_ALL=C
-cd "$2" || exit 2
-passed=0
-failed=0
+#   tests/whole/test_layers.sh AUTOTUNE SOURCE_DIR
+. "$(dirname "$0")/../support/script.sh"
+cd "$source_dir" || exit 2
 
 # A folder, and the other folders of which it may include headers.
 folders='
@@ -44,17 +41,7 @@ argp.h     cli tools
 onnx.pb-c  network tests
 '
 
-pass() { passed=$((passed + 1)); }
-
-fail() { # what, offending lines
-    failed=$((failed + 1))
-    echo "FAILED $1"
-    sed 's/^/    /' <<<"$2"
-}
-
-expect_none() { # what, offending lines
-    if [[ -z $2 ]]; then pass; else fail "$@"; fi
-}
+none() { equal "$1" '' "$2"; } # what, offending lines
 
 # All sources of a folder.
 sources() { # folder
@@ -70,7 +57,7 @@ check_folders() {
     unknown=$(find . -path './build*' -prune -o -name '.?*' -prune -o \
         -type f \( -name '*.c' -o -name '*.h' \) -print |
         cut -d/ -f2 | sort -u | grep -vxF "$known")
-    expect_none 'a folder that is not in the table of tests/whole/test_layers.sh' "$unknown"
+    none 'a folder that is not in the table of tests/whole/test_layers.sh' "$unknown"
 }
 
 # Quoted includes start with a folder's name: "core/status.h", also within the folder.
@@ -78,7 +65,7 @@ check_includes() {
     local folder allowed
     while read -r folder allowed; do
         [[ -d ${folder:-/none} ]] || continue
-        expect_none "$folder/ may include $folder/ ${allowed:+and }${allowed// //, }${allowed:+/}" \
+        none "$folder/ may include $folder/ ${allowed:+and }${allowed// //, }${allowed:+/}" \
             "$(sources "$folder" | xargs grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' |
                 grep -vE "include[[:space:]]*\"($(alternatives $folder $allowed))/")"
     done <<<"$folders"
@@ -92,7 +79,7 @@ check_links() {
         grep -qE "^add_layer\($folder[ )]" CMakeLists.txt || continue
         linked=$(tr ' ' '\n' <<<"$linked" | grep -E '^[a-z]+$' | grep -vx m | sort | xargs)
         wanted=$(tr ' ' '\n' <<<"$allowed" | sort | xargs)
-        expect_none "CMakeLists.txt links $folder with '$linked', the table says '$wanted'" \
+        none "CMakeLists.txt links $folder with '$linked', the table says '$wanted'" \
             "$([[ $linked == "$wanted" ]] || echo "add_layer($folder …)")"
     done <<<"$folders"
 }
@@ -103,7 +90,7 @@ check_libraries() {
         [[ $library ]] || continue
         while read -r folder rest; do
             [[ -d ${folder:-/none} && ! " $allowed " == *" $folder "* ]] || continue
-            expect_none "$folder/ may not use <$library…>, only: $allowed" \
+            none "$folder/ may not use <$library…>, only: $allowed" \
                 "$(sources "$folder" | xargs grep -nE "#[[:space:]]*include[[:space:]]*[<\"]$library")"
         done <<<"$folders"
     done <<<"$libraries"
@@ -149,7 +136,7 @@ check_silence() {
     local prints='[^A-Za-z0-9_]((printf|vprintf|puts|putchar) *\(|stdout[^A-Za-z0-9_]|stderr[^A-Za-z0-9_])'
     for folder in core hardware formats costmodel analysis search validate kernels network results runtime; do
         [[ -d $folder ]] || continue
-        expect_none "$folder/ may not print or exit" "$(sources "$folder" | code |
+        none "$folder/ may not print or exit" "$(sources "$folder" | code |
             grep -vE '__attribute__ *\(\(format|^validate/worker\.c:.*_exit *\(' |
             grep -E "$ends|$prints")"
     done
@@ -161,9 +148,9 @@ check_operators() {
     local known='^(runtime/|jobs/calibrate/calibrate_overlap\.c|jobs/reproduce/reproduce_(simulator|apart)\.c)'
     local folders='analysis cli core costmodel formats hardware jobs results runtime search validate'
     # shellcheck disable=SC2086
-    expect_none 'who asks for one operator' "$(grep -rnE '"kernels/[a-z]+/' --include='*.[ch]' $folders |
+    none 'who asks for one operator' "$(grep -rnE '"kernels/[a-z]+/' --include='*.[ch]' $folders |
         grep -vE "$known")"
-    expect_none 'who compares with one operator' "$(grep -rnE \
+    none 'who compares with one operator' "$(grep -rnE \
         '[!=]= *&(matmul|knn|cubefx)_|&(matmul|knn|cubefx)_[a-z_]+ *[!=]=' --include='*.[ch]' \
         $folders kernels/*.[ch])"
 }
@@ -173,7 +160,7 @@ check_outside() {
     local slash=/ hosts
     hosts='(deb|security|archive|snapshot|ports)\.(debian|ubuntu)\.(org|com)|pypi\.org|npmjs\.(org|com)'
     hosts+='|proxy\.golang\.org|crates\.io|docker\.io|ghcr\.io|pkg\.dev|artifactory'
-    expect_none 'a path or host of the outside world' \
+    none 'a path or host of the outside world' \
         "$(find . -path './build*' -prune -o -path ./.git -prune -o -type f \
             ! -name test_layers.sh -print0 |
             xargs -0 grep -nIE "${slash}work${slash}|shared${slash}(spec|design|data|papers)|$hosts")"
@@ -186,5 +173,4 @@ check_libraries
 check_silence
 check_operators
 check_outside
-echo "$passed passed, $failed failed"
-((failed == 0))
+finish

@@ -5,9 +5,7 @@
 #
 #   tests/whole/test_model_version.sh AUTOTUNE SOURCE_DIR            compare
 #   tests/whole/test_model_version.sh AUTOTUNE SOURCE_DIR --record   add the line of a new version
-set -u
-export LC_ALL=C
-source_dir=$2
+. "$(dirname "$0")/../support/script.sh"
 mode=${3:-compare}
 golden=$source_dir/tests/golden/model_version.tsv
 version=$(sed -nE 's/^enum \{ MODEL_VERSION = ([0-9]+) \};$/\1/p' "$source_dir/core/version.h")
@@ -15,11 +13,7 @@ version=$(sed -nE 's/^enum \{ MODEL_VERSION = ([0-9]+) \};$/\1/p' "$source_dir/c
 times() { tail -n +2 "$source_dir/tests/golden/kernels.tsv" | sort; }
 recorded() { awk -F'\t' -v v="$version" '$1 == v { print $2 "\t" $3 "\t" $4 }' "$golden"; }
 
-if [[ ! $version ]]; then
-    echo 'FAILED core/version.h has no MODEL_VERSION'
-    echo '0 passed, 1 failed'
-    exit 1
-fi
+check 'core/version.h has a MODEL_VERSION' test -n "$version"
 if [[ $mode == --record ]]; then
     known=$(recorded | cut -f 1)
     times | while IFS= read -r line; do
@@ -27,15 +21,10 @@ if [[ $mode == --record ]]; then
     done >>"$golden"
 fi
 # Kernels that were recorded and are still there; new ones have to be recorded.
-changed=$(comm -13 <(recorded | sort) <(times))
-gone=$(comm -23 <(recorded | cut -f 1 | sort) <(times | cut -f 1))
-count=$(recorded | wc -l)
-if [[ $changed || $gone || $count -eq 0 ]]; then
-    echo "FAILED times that model version $version was recorded with have changed, or are not recorded:"
-    # shellcheck disable=SC2001 # every line
-    sed 's/^/    /' <<<"$changed$gone"
-    echo '    Where a time is another, add one to MODEL_VERSION; then run this with --record.'
-    echo "0 passed, 1 failed"
-    exit 1
-fi
-echo "$count passed, 0 failed"
+equal "times that model version $version was recorded with have changed, or are not recorded" '' \
+    "$(comm -13 <(recorded | sort) <(times))$(comm -23 <(recorded | cut -f 1 | sort) <(times | cut -f 1))"
+while IFS=$'\t' read -r kernel _; do
+    check "$kernel is still there" grep -q "^$kernel" <(times)
+done < <(recorded)
+[[ ! -s $scratch/failed ]] || echo 'Where a time is another, add one to MODEL_VERSION; then run this with --record.'
+finish
