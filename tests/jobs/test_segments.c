@@ -1,4 +1,4 @@
-/* jobs/probe/segments: laws through points that are made up, some of them with errors. */
+/* jobs/probe/probe_numbers: laws through points that are made up, some of them with errors. */
 #include "jobs/probe/probe_parts.h"
 
 #include <criterion/criterion.h>
