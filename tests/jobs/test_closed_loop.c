@@ -1,7 +1,7 @@
-/* A description hidden behind the simulator is found by probes alone: seven machines drawn at random
- * are probed, and a description of the same parts with other numbers is fitted to the times. Every
- * number then is the hidden one's within 2 %, or it is named, and then another number in its place
- * leaves every time as it is. */
+/* A description hidden behind the simulator is found by probes alone: seven machines drawn at
+ * random are probed, and a description of the same parts with other numbers is fitted to the times.
+ * Every number then is the hidden one's within 2 %, or it is named, and then another number in its
+ * place leaves every time as it is. */
 #include "jobs/calibrate/calibrate.h"
 #include "jobs/probe/subject.h"
 #include "tests/hardware_files.h"
