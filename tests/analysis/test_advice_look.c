@@ -111,7 +111,7 @@ static void expect_least(const struct advices *advices, int *others)
 
 Test(advice_look, leaves_least_of_all_pairs)
 {
-    int runs = test_cases(50), others = 0;
+    int runs = test_cases(40), others = 0;
     for (int run = 0; run < runs; run++) {
         gsl_rng_set(rng, (unsigned long)run + 30000);
         char *text = advised_random(rng, true);

@@ -62,11 +62,11 @@ Test(check_fold, random_programs)
 {
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     size_t found[FINDING_KINDS] = {0};
-    int skipped = 0, cases = test_cases(400);
+    int skipped = 0, cases = test_cases(300);
     for (int i = 0; i < cases; i++) {
         struct random_program options = {.statements = 3 + (int)gsl_rng_uniform_int(rng, 20),
                                          .max_depth = i % 10 ? 1 : 2,
-                                         .max_count = i % 10 ? 200 : 100,
+                                         .max_count = i % 10 ? 300 : 150,
                                          .loop_percent = 15,
                                          .flag_percent = 20 + (int)gsl_rng_uniform_int(rng, 50),
                                          .scalar_percent = (int)gsl_rng_uniform_int(rng, 2) * 6,

@@ -323,7 +323,7 @@ Test(roofline_properties, random_programs)
         free(bench.text);
     }
     for (int v = 1; v < VERDICTS; v++)
-        cr_assert_gt(verdicts[v], 20, "%s: %d programs", verdict_name((enum verdict)v),
+        cr_assert_gt(verdicts[v], test_cases(20), "%s: %d programs", verdict_name((enum verdict)v),
                      verdicts[v]);
 }
 

@@ -954,7 +954,7 @@ Test(program_text, single_instructions_are_cut_to_size)
 
 /* ---- damaged texts ---- */
 
-enum { DAMAGED = 10000, ROOM = 4096, MAX_EXECUTED = 20000 };
+enum { DAMAGED = 5000, ROOM = 4096, MAX_EXECUTED = 20000 };
 
 static const char *const seeds[] = {
     spec_text,

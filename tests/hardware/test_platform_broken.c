@@ -396,7 +396,7 @@ static void expect_line(const char *path, const struct error *error)
 
 Test(platform_broken, random_changes)
 {
-    int runs = test_cases(1000), taken = 0;
+    int runs = test_cases(700), taken = 0;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     gsl_rng_set(rng, 910);
     const char *path = in_folder("random.ini");

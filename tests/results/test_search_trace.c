@@ -152,7 +152,7 @@ Test(search_trace, of_spaces_that_are_listed)
         struct hardware hw;
         struct space space;
         struct search_result plain;
-        open_space(&hw, "ascend310", &matmul_operator, "96x64x112", NULL, &space);
+        open_space(&hw, "ascend310", &matmul_operator, "64x48x80", NULL, &space);
         expect_same_batches(&space, strategies[s], &plain, &summary);
         cr_assert_eq(summary.bounded[PHASE_BOUNDING], plain.feasible);
         cr_assert_eq(summary.simulated[PHASE_SIMULATING], plain.simulated);
@@ -372,7 +372,7 @@ Test(search_trace, the_file_is_well_formed)
     struct hardware hw;
     struct space space;
     struct search_log log;
-    open_space(&hw, "ascend310", &matmul_operator, "96x64x112", NULL, &space);
+    open_space(&hw, "ascend310", &matmul_operator, "64x48x80", NULL, &space);
     struct search_result result = trace(&space, "bound", 3, &log, &summary);
     json_t *json = written(write_search, &log);
     cr_assert_eq(expect_chrome(json), (size_t)log.span_count);

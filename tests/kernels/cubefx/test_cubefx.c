@@ -182,7 +182,7 @@ static void expect_safe(struct fixture *f)
 
 Test(cubefx, every_program_passes_check)
 {
-    for_tilings(100, 10, true, expect_safe);
+    for_tilings(100, 6, true, expect_safe);
 }
 
 static void expect_same_time(struct fixture *f)
@@ -223,7 +223,7 @@ static void expect_bound(struct fixture *f)
 
 Test(cubefx, bound_and_roofline_are_below_the_time)
 {
-    for_tilings(300, 50, true, expect_bound);
+    for_tilings(300, 30, true, expect_bound);
 }
 
 /* Two prices of the program take all the time: what a chain wrongly claims not to overlap is seen.
@@ -250,7 +250,7 @@ Test(cubefx, chains_hold_whatever_dominates)
         struct fixture f;
         open_fixture(&f, seed);
         f.hw = f.base; /* its paths are where they should be */
-        for (int i = 0; i < test_cases(120); i++) {
+        for (int i = 0; i < test_cases(80); i++) {
             open_space(&f);
             if (draw_legal(&f)) {
                 make_two_prices_dominate(&f);
@@ -602,7 +602,7 @@ static void expect_capacity(struct fixture *f)
 
 Test(cubefx, legal_is_what_the_check_lets_pass)
 {
-    for_tilings(700, 12, false, expect_capacity);
+    for_tilings(700, 7, false, expect_capacity);
 }
 
 static bool overflows(struct fixture *f)

@@ -536,7 +536,7 @@ static void expect_steps(const struct work *work, int64_t k, int64_t groups)
 
 Test(knn_select, updates_and_steps_are_those_that_theory_expects)
 {
-    int64_t groups = 4 * test_cases(60);
+    int64_t groups = 60 + test_cases(180);
     for (size_t i = 0; i < sizeof work_k / sizeof *work_k; i++) {
         struct work work;
         measure(&work, work_k[i], groups);

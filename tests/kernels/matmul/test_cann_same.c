@@ -83,7 +83,7 @@ static int64_t compare_pairs(unsigned long first, int most_apart, void (*compare
         gsl_rng_set(p.rng, seed);
         random_cann_hardware(p.rng, &p.hw);
         cr_assert_eq(tiling_simulator_open(&p.simulator, &error), STATUS_OK);
-        for (int i = 0; i < test_cases(40); i++) {
+        for (int i = 0; i < test_cases(20); i++) {
             random_cann_space(p.rng, &p.hw, 400, &p.problem[0], &p.space[0]);
             p.size = (int)gsl_rng_uniform_int(p.rng, 3);
             p.problem[1] = p.problem[0];

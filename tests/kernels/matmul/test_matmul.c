@@ -136,7 +136,7 @@ static void expect_safe(struct fixture *f)
 
 Test(matmul, every_program_passes_check)
 {
-    for_random_tilings(100, 10, expect_safe);
+    for_random_tilings(100, 6, expect_safe);
 }
 
 static void expect_same_time(struct fixture *f)
@@ -160,7 +160,7 @@ static void expect_same_time(struct fixture *f)
 
 Test(matmul, printed_program_takes_the_same_time_folded_or_not)
 {
-    for_random_tilings(200, 8, expect_same_time);
+    for_random_tilings(200, 5, expect_same_time);
 }
 
 static void expect_bound(struct fixture *f)
@@ -177,7 +177,7 @@ static void expect_bound(struct fixture *f)
 
 Test(matmul, bound_and_roofline_are_below_the_time)
 {
-    for_random_tilings(300, 20, expect_bound);
+    for_random_tilings(300, 12, expect_bound);
 }
 
 static void expect_totals(struct fixture *f)
@@ -201,7 +201,7 @@ static void expect_totals(struct fixture *f)
 
 Test(matmul, summary_counts_what_the_program_does)
 {
-    for_random_tilings(400, 14, expect_totals);
+    for_random_tilings(400, 9, expect_totals);
 }
 
 /* ---- what the program computes ---------------------------------------------------------------
@@ -374,7 +374,7 @@ static void expect_product(struct fixture *f)
 
 Test(matmul, every_program_multiplies_the_right_tiles)
 {
-    for_random_tilings(500, 14, expect_product);
+    for_random_tilings(500, 9, expect_product);
 }
 
 /* ---- the space ------------------------------------------------------------------------------- */
