@@ -70,7 +70,7 @@ ratios() {
 	1    1.5  --op matmul --shape 64x64x64
 	1.5  3    --kernel exp --shape 16777216 --dtype f16
 	1    1.05 --kernel gelu --shape 16777216 --dtype f16
-	1    1    --kernel softmax_long --shape 1024x16384
+	1    1    --kernel softmax_long --shape 65536x1024
 	EOF
 }
 

@@ -7,30 +7,17 @@
 needs jq
 library=$source_dir/kernels/library
 
-# One line on standard error that has the text, perhaps with the text's line and a caret below it.
-refuses() { # text arguments…
-    local text=$1
-    shift
-    answer 2 "$@"
-    check "$what: nothing on standard output" test ! -s answer
-    if [[ $(head -n 1 messages) == "autotune: "*"$text"* && $(grep -c ^autotune: messages) == 1 ]]; then
-        pass
-    else
-        fail "$what: expected $text: $(head -c 500 messages)"
-    fi
-}
-
 # ------------------------------------------------------------------ one text, all commands
 
 try_new() {
     answer 0 kernel new scale
     check 'where it is' grep -q '^wrote scale.kernel; autotune --kernel scale.kernel ' messages
-    refuses 'scale.kernel: it is there' kernel new scale
-    refuses 'scale.kernel: it is there' kernel new other -o scale.kernel
+    bad_text 'scale.kernel: it is there' kernel new scale
+    bad_text 'scale.kernel: it is there' kernel new other -o scale.kernel
     answer 0 kernel new scale -o -
     check 'the same text' cmp -s answer scale.kernel
     check 'comments on most lines' test "$(grep -c '#' scale.kernel)" -ge 10
-    cases refuses <<'END'
+    cases bad_text <<'END'
 1:8: 'for' is a word of the language  kernel new for
 an operator has this name             kernel new matmul
 expected a name                       kernel new a/b
@@ -68,7 +55,7 @@ try_commands() {
     holds '.dtype == "f32"'
     answer 0 "${job[@]}" --cores 1 --strategy exhaustive --json
     holds ".best.cores_used == 1" '.cores == 1'
-    cases refuses <<'END'
+    cases bad_text <<'END'
 has no kernels for a processor                              "${job[@]}" --hw "$source_dir/tests/support/host-loops.cfg" --validate 0
 expected --hw host                                          "${job[@]}" --validate 3
 --kernel scale.kernel: expected it or --op matmul, not both  "${job[@]}" --op matmul
@@ -116,16 +103,16 @@ END
     answer 0 --kernel sized.kernel --shape 64 --heads 5 --B 7 --out-type f32
     said 'sized 64 heads 5 out-type f32 in f16'
     said '--heads 5'
-    cases refuses <<'END'
+    cases bad_text <<'END'
 unknown option --head                       --kernel sized.kernel --shape 64 --head 5
 --heads 0: expected a whole number from 1   --kernel sized.kernel --shape 64 --heads 0
 --dtype f32: add_relu has types of its own  --kernel add_relu --shape 64 --dtype f32
 --out-type: add_relu has none               --kernel add_relu --shape 64 --out-type f32
 END
     sed 's/heads/json/g' sized.kernel >json.kernel
-    refuses 'its size json would be an option that there is' --kernel json.kernel --shape 64
+    bad_text 'its size json would be an option that there is' --kernel json.kernel --shape 64
     sed 's/heads/threads/g' sized.kernel >threads.kernel
-    refuses 'its size threads would be an option that there is' --kernel threads.kernel --shape 64
+    bad_text 'its size threads would be an option that there is' --kernel threads.kernel --shape 64
     printf 'op,kernel,shape,heads\n,sized.kernel,64,2\n,threads.kernel,64,\n' >sizes.csv
     answer 2 sweep sizes.csv --db sizes.db
     check 'a sweep says so too' grep -q 'threads.kernel: its size threads would be an option' messages
@@ -139,8 +126,8 @@ try_names() {
     sed 's/kernel scale/kernel mine/; s/X + Y/user/' scale.kernel >user/autotune/kernels/mine.kernel
     sed 's/kernel scale/kernel owned/' scale.kernel >user/autotune/kernels/owned.kernel
     sed 's/kernel scale/kernel add_relu/' scale.kernel >path/add_relu.kernel
-    refuses '--kernel mine: expected a file, or one of add_relu, ' --kernel mine --shape 64
-    refuses 'did you mean add_relu?' --kernel add_rulu --shape 64
+    bad_text '--kernel mine: expected a file, or one of add_relu, ' --kernel mine --shape 64
+    bad_text 'did you mean add_relu?' --kernel add_rulu --shape 64
     XDG_CONFIG_HOME=$work/user answer 0 list kernels mine
     said 'user, element by element'
     XDG_CONFIG_HOME=$work/user answer 0 list kernels mine --kernel-path path/deep:path
@@ -170,20 +157,20 @@ try_names() {
     answer 0 store ls apart.db --kernel mine --kernel-path path --json
     holds 'length == 2'
     sed 's/kernel scale/kernel matmul/' scale.kernel >path/matmul.kernel
-    refuses '--kernel matmul: an operator has this name' --kernel matmul --kernel-path path --shape 64
-    refuses '--kernel MatMul: an operator has this name' --kernel MatMul --shape 64
+    bad_text '--kernel matmul: an operator has this name' --kernel matmul --kernel-path path --shape 64
+    bad_text '--kernel MatMul: an operator has this name' --kernel MatMul --shape 64
     answer 0 --kernel path/matmul.kernel --shape 64 --json
     holds '.op == "matmul"' '.kernel | length == 32'
     cp path/mine.kernel path/yours.kernel
-    refuses 'path/yours.kernel: it has kernel mine, expected yours' --kernel yours --kernel-path path \
+    bad_text 'path/yours.kernel: it has kernel mine, expected yours' --kernel yours --kernel-path path \
         --shape 64
     cp path/mine.kernel plain
     answer 0 --kernel plain --shape 64
     mkdir docs
-    refuses '--kernel docs: expected a file, or one of' --kernel docs --shape 64
-    refuses '--kernel-path nowhere: expected a folder' --kernel add_relu --kernel-path nowhere --shape 64
+    bad_text '--kernel docs: expected a file, or one of' --kernel docs --shape 64
+    bad_text '--kernel-path nowhere: expected a folder' --kernel add_relu --kernel-path nowhere --shape 64
     answer 0 list kernels add_relu -o new.kernel
-    refuses 'expected a file of its own' list kernels add_relu -o "$library/add_relu.kernel"
+    bad_text 'expected a file of its own' list kernels add_relu -o "$library/add_relu.kernel"
     answer 0 --complete --kernel ad --
     what=completion
     "$autotune" --complete --kernel add_ >answer 2>&1
@@ -211,8 +198,8 @@ try_stores() {
     holds '.results | length == 1' ".results[0].query | endswith(\" kernel=$first\")"
     answer 0 store show a.db --kernel scale.kernel
     said "kernel=$first"
-    refuses 'expected a file, or one of' store ls a.db --kernel nope
-    refuses 'of a text that is not found by its name, expected --kernel FILE' table --db a.db
+    bad_text 'expected a file, or one of' store ls a.db --kernel nope
+    bad_text 'of a text that is not found by its name, expected --kernel FILE' table --db a.db
     answer 0 table --db a.db --kernel changed.kernel --json
     holds '.tables | length == 1' ".tables[0].kernel != \"$first\"" '.tables[0].op == "scale"'
     answer 0 table --db a.db --kernel scale.kernel --format csv
@@ -258,7 +245,7 @@ END
     answer 0 store ls jobs.db --kernel sized.kernel --json
     holds '.results | length == 9'
     echo 'kernel = "nope"; shapes = ( { N = 1; } );' >bad.cfg
-    refuses 'bad.cfg:1: ' sweep bad.cfg --db jobs.db
+    bad_text 'bad.cfg:1: ' sweep bad.cfg --db jobs.db
     echo 'kernel = "sized.kernel"; shapes = ( { N = 1; hands = 2; } );' >bad.cfg
     answer 2 sweep bad.cfg --db jobs.db
     check 'no size of it' grep -q -- '--hands: sized has none' messages
@@ -290,9 +277,9 @@ nested() { # depth
 
 try_bad() {
     for size in 0 00 -1 x '' 9223372036854775808; do
-        refuses 'expected N with positive whole numbers' --kernel scale.kernel --shape "$size"
+        bad_text 'expected N with positive whole numbers' --kernel scale.kernel --shape "$size"
     done
-    cases refuses <<'END'
+    cases bad_text <<'END'
 N = 4611686018427387904, expected less than 2^31  --kernel scale.kernel --shape 4611686018427387904
 the sizes' product is 4e+18                       --kernel softmax_rows --shape 2000000000x2000000000
 No such file                                      --kernel missing.kernel --shape 64
@@ -304,42 +291,42 @@ END
     if [ -r closed.kernel ]; then
         echo 'every file can be read: a closed one is left out'
     else
-        refuses 'closed.kernel: Permission denied' --kernel closed.kernel --shape 64
+        bad_text 'closed.kernel: Permission denied' --kernel closed.kernel --shape 64
     fi
     head -c 100000000 /dev/zero | tr '\0' '#' >large.kernel
-    refuses 'large.kernel: larger than 1048576 bytes' --kernel large.kernel --shape 64
+    bad_text 'large.kernel: larger than 1048576 bytes' --kernel large.kernel --shape 64
     sed '/^ *store /d; /tile z/d; s/vadd z/vadd x/' scale.kernel >storeless.kernel
-    refuses 'storeless.kernel:' --kernel storeless.kernel --shape 64
+    bad_text 'storeless.kernel:' --kernel storeless.kernel --shape 64
     check 'no store' grep -q 'store' messages
     sed '/^cores/d; s/load y <- Y/& if first(i)/' scale.kernel >unwritten.kernel
-    refuses "unwritten.kernel:17:3: reads elements of tile 'y' that nothing wrote in its life" \
+    bad_text "unwritten.kernel:17:3: reads elements of tile 'y' that nothing wrote in its life" \
         --kernel unwritten.kernel --shape 64
     check 'its line' grep -q 'vadd z <- x, y' messages
     answer 0 explain --kernel unwritten.kernel --shape 64 --set t=16,bufs=1,cores=1 --json
     holds '.legal == false' '.nearest.t == 64'
     sed 's/^cores N/cores N by 4/' scale.kernel >shares.kernel
-    refuses 'shares.kernel:9:7: 4 shares on 2 cores, expected 1 to as many as there are' \
+    bad_text 'shares.kernel:9:7: 4 shares on 2 cores, expected 1 to as many as there are' \
         --kernel shares.kernel --shape 64
     sed 's/tile x: ub.i./tile x: ub[i,i]/' scale.kernel >square.kernel
     answer 1 --kernel square.kernel --shape 64
     said "16:3: 16 elements of 'X' into"
     { sed -n '1,/^axis bufs/p' scale.kernel && lines 10000 'axis a%d = 1, 2'; } >axes.kernel
-    refuses "an axis 'a18' too many, expected at most 19" --kernel axes.kernel --shape 64
+    bad_text "an axis 'a18' too many, expected at most 19" --kernel axes.kernel --shape 64
     nested 12 >twelve.kernel
     answer 0 --kernel twelve.kernel --shape 4
     nested 13 >thirteen.kernel
-    refuses 'loops nested deeper than 12' --kernel thirteen.kernel --shape 4
+    bad_text 'loops nested deeper than 12' --kernel thirteen.kernel --shape 4
     printf 'let a = a + 1\n' | cat <(sed -n 1,3p scale.kernel) - >recursive.kernel
-    refuses 'recursive.kernel:4:' --kernel recursive.kernel --shape 64
+    bad_text 'recursive.kernel:4:' --kernel recursive.kernel --shape 64
     { sed -n '1,/^axis bufs/p' scale.kernel && lines 15 'axis a%d = multiples(1, 65536)' &&
         echo 'require N < a1+a2+a3+a4+a5+a6+a7+a8+a9+a10+a11+a12+a13+a14+a15' &&
         sed -n '/^cores/,$p' scale.kernel; } >overflow.kernel
-    refuses 'more than 2^60 tilings' --kernel overflow.kernel --shape 65536
+    bad_text 'more than 2^60 tilings' --kernel overflow.kernel --shape 65536
     printf 'kernel a\n\377\n' >bytes.kernel
-    refuses 'bytes.kernel:2' --kernel bytes.kernel --shape 64
+    bad_text 'bytes.kernel:2' --kernel bytes.kernel --shape 64
     : >empty.kernel
-    refuses 'empty.kernel:1:1: no kernel' --kernel empty.kernel --shape 64
-    refuses 'its value is missing' --kernel
+    bad_text 'empty.kernel:1:1: no kernel' --kernel empty.kernel --shape 64
+    bad_text 'its value is missing' --kernel
 }
 
 # ------------------------------------------------------------------ numbers
@@ -369,7 +356,7 @@ try_numbers() {
     check 'other numbers' test "$(cmp -s one/Z.npy two/Z.npy; echo $?)" = 1
     answer 1 run --kernel add_relu --shape 500000 --set t=500000,bufs=2,cores=1
     said 'illegal'
-    cases refuses <<'END'
+    cases bad_text <<'END'
 three.npy: an array of 3 elements, expected 4 for tensor X  run --kernel add_relu --shape 4 --in X=three.npy
 --in W=three.npy: no such tensor, expected one of X, Y, Z   run --kernel add_relu --shape 3 --in W=three.npy
 three.npy: an array of 3 elements, expected 4 for tensor S  run --kernel weight_quant_matmul --hw ascend910b2 --shape 8x8x4 --in S=three.npy
@@ -378,7 +365,7 @@ three.npy: an array of 3 elements, expected 4 for tensor S  run --kernel weight_
 END
     answer 1 --kernel weight_quant_matmul --hw ascend910b2 --shape 8x8x8 --bits 5
     said 'require in line'
-    cases refuses <<'END'
+    cases bad_text <<'END'
 --in X: expected NAME=FILE       run --kernel add_relu --shape 3 --in X
 none.npy: No such file           run --kernel add_relu --shape 3 --in X=none.npy
 expected an array of NumPy       run --kernel add_relu --shape 3 --in X=adding.kernel
@@ -387,9 +374,9 @@ space cann                       run --op matmul --space cann --hw ascend910b1 -
 elements of tensors, at most     run --kernel add_relu --shape 1000000000
 END
     sed 's/load y <- Y/load y <- Y[i from ?]/' "$library/add_relu.kernel" >decided.kernel
-    refuses 'data decide where this part begins' run --kernel decided.kernel --shape 64
+    bad_text 'data decide where this part begins' run --kernel decided.kernel --shape 64
     cp three.npy out/Z.npy
-    refuses 'out/Z.npy' run --kernel add_relu --shape 3 --in X=out/Z.npy -o out
+    bad_text 'out/Z.npy' run --kernel add_relu --shape 3 --in X=out/Z.npy -o out
     check 'which is as it was' cmp -s three.npy out/Z.npy
 }
 
@@ -404,11 +391,11 @@ try_fixp() {
     printf '%s\n' 'kernel p' 'size M K N pad 16' 'tensor A[M,K] f16, B[K,N] f16, C[M,N] f16' \
         'tile a: l0a[M,K] f16' 'tile b: l0b[K,N] f16' 'tile s: l0c[M,N] f32' 'tile c: ub[M,N] f16' \
         'load a <- A' 'load b <- B' 'mmad s <- a, b' 'move c <- s relu=1' 'store C <- c' >relu.kernel
-    refuses 'relu.kernel:11:1: relu=1: Ascend 310 has no ReLU on its way l0c->ub' \
+    bad_text 'relu.kernel:11:1: relu=1: Ascend 310 has no ReLU on its way l0c->ub' \
         --kernel relu.kernel --shape 16x16x16
     sed -e 's/^move .*/move c <- s, f/' -e 's/^load a .*/&\ntile f: l1[N] f32\nload f <- F/' \
         -e 's/^tensor .*/&, F[N] f32/' relu.kernel >factors.kernel
-    refuses "Ascend 310 takes no factors 'f' on its way l0c->ub from f32 to f16" \
+    bad_text "Ascend 310 takes no factors 'f' on its way l0c->ub from f32 to f16" \
         --kernel factors.kernel --shape 16x16x16
 }
 
@@ -422,9 +409,9 @@ try_vector_cores() {
     holds '.cores == 24'
     answer 0 --kernel add_relu --shape 10000000 "${split[@]}" --cores 30 --json
     holds '.cores == 30' '.best.cores_used <= 30'
-    refuses '--cores 49: expected at most 48, all of Ascend 910B2' \
+    bad_text '--cores 49: expected at most 48, all of Ascend 910B2' \
         --kernel add_relu --shape 1000 "${split[@]}" --cores 49
-    refuses '--cores 25: expected at most 24' \
+    bad_text '--cores 25: expected at most 24' \
         --kernel batched_matmul --shape 30x64x64x64 "${split[@]}" --cores 25
     answer 0 program --kernel add_relu --shape 10000000 "${split[@]}"
     cp answer vector.txt
@@ -461,12 +448,12 @@ KERNEL
     answer 0 run --kernel border.kernel --shape 40 --border 3 --set late=0,t=16,cores=1 --json
     holds '.tensors[1] | .shape == "46" and .not_stored == 0'
     answer 0 explain --kernel border.kernel --shape 40 --border 0 --set late=0,t=16,cores=1
-    refuses '--border -1: expected a whole number from 0' \
+    bad_text '--border -1: expected a whole number from 0' \
         --kernel border.kernel --shape 40 --border -1
-    refuses '--set t=0: expected' \
+    bad_text '--set t=0: expected' \
         explain --kernel border.kernel --shape 40 --set late=0,t=0,cores=1
     sed 's/in N+2[*]border/in border/' border.kernel >nothing.kernel
-    refuses "nothing.kernel:8:10: size 'border' may be 0" --kernel nothing.kernel --shape 40
+    bad_text "nothing.kernel:8:10: size 'border' may be 0" --kernel nothing.kernel --shape 40
     answer 0 --kernel border.kernel --shape 40 --border 3 --db border.db
     answer 0 --kernel border.kernel --shape 40 --border 0 --db border.db
     answer 0 store ls border.db

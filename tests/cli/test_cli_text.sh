@@ -36,6 +36,7 @@ for word in $(commands); do
     while IFS='|' read -r given _; do
         [[ $given == validate* ]] && continue # it measures
         [[ $given == calibrate* ]] && given+=' --time-limit 1'
+        [[ $given == *--tune* ]] && given+=' --time-limit 0.2'
         hostile "$given"
         for format in '' json csv markdown c; do
             timeout 600 "$autotune" "${words[@]}" ${format:+--format $format} >"$work/answer" \

@@ -162,7 +162,7 @@ scales() {
         problem=("${kernel[@]}" --hw "$chip" --dtype i8 --out-type bf16 --tokens 1)
         tune i8 bf16
     done
-    bad "'p' needs a path l0c->gm" "${kernel[@]}" --hw ascend910 --dtype i8 --out-type f16
+    bad_text "'p' needs a path l0c->gm" "${kernel[@]}" --hw ascend910 --dtype i8 --out-type f16
     bad '--out-type f32: expected same (i8) or accumulator (i32) or f16 or bf16' \
         "${kernel[@]}" --hw ascend910b2 --dtype i8 --out-type f32
     for type in i8 f16; do # results in i32; operands in f16

@@ -73,7 +73,7 @@ reason_for_none() { # example
 
 # The same with less to do, or with what is there.
 quick() { # example
-    sed -e 's/--time-limit 600/--time-limit 2/' -e 's/--shape 1280x128x204800/--shape 128x128x2048/' \
+    sed -e 's/^autotune reproduce$/autotune reproduce L/' -e 's/--time-limit 600/--time-limit 2/' -e 's/--shape 1280x128x204800/--shape 128x128x2048/' \
         -e 's/kernel.txt --hw ascend910b1/split.txt --hw ascend910b1/' \
         -e 's/results.db --hw ascend910b1/results910.db --hw ascend910b1/' <<<"$1"
 }

@@ -48,7 +48,7 @@ files() { find . -type f ! -name '*-shm' ! -name '*-wal' -printf '%p %s %T@ %C@\
 bad_and_idle() { # fragment of the message, arguments…
     local before
     before=$(files)
-    bad_and_idle "$@"
+    bad "$@"
     equal "$what: no file has changed" "$before" "$(files)"
 }
 
@@ -288,18 +288,18 @@ ambiguous() {
 
 # Rows that a store can hold and a table cannot.
 unfit() {
-    local what
-    for what in 'op="frob"|there is no such operator' \
+    local fault
+    for fault in 'op="frob"|there is no such operator' \
         'options="batch=x"|--batch x' 'options="batch"|name=value' 'options="frob=1"|--frob' \
         'tiling="m_slice=1,m_slice=2"|name=value' 'tiling="_=1"|name=value' \
         'tiling="m=1,n=99999999999999999999"|'; do
         rm -f unfit.db* unfit.jsonl
-        row 8x8x8 1 "${what%%|*}" >unfit.jsonl
+        row 8x8x8 1 "${fault%%|*}" >unfit.jsonl
         import unfit.db unfit.jsonl
-        if [ -n "${what#*|}" ]; then
-            bad_and_idle "${what#*|}" table --db unfit.db --format c
+        if [ -n "${fault#*|}" ]; then
+            bad_and_idle "${fault#*|}" table --db unfit.db --format c
         else
-            check "a word of digits: ${what%%|*}" \
+            check "a word of digits: ${fault%%|*}" \
                 "$autotune" table --db unfit.db --format c -o /dev/null
         fi
     done
@@ -320,8 +320,8 @@ unfit() {
 
 # Every member of a row that is wrong is named, with the line; nothing of the file counts.
 lines() {
-    local what
-    for what in 'kind="nice"|kind: expected' 'op="a b"|op: ' 'op=7|op: ' 'shape="8x-8"|shape: ' \
+    local fault
+    for fault in 'kind="nice"|kind: expected' 'op="a b"|op: ' 'op=7|op: ' 'shape="8x-8"|shape: ' \
         'shape="8x"|shape: ' 'shape="0x8"|shape: ' 'shape="99999999999999999999"|shape: ' \
         'options="a\nb"|options: ' 'dtype=""|dtype: ' \
         'dtype="f7"|dtype: f7, expected f16, f32, bf16, ' 'dtype="F16"|dtype: F16, expected f16, ' \
@@ -334,9 +334,9 @@ lines() {
         'limit_s=-2|limit_s: ' 'limit_s=2|limit_s: ' 'answer=7|answer: ' 'answer=[]|answer: ' \
         'query=null|query: ' 'extra=,"more":1|a member that' 'extra=,"op":"x"|expected a result' \
         'answer="\u0000"|expected a result'; do
-        { row 8x8x8 1; row 9x8x8 1 "${what%%|*}"; } >bad.jsonl
-        bad_and_idle "bad.jsonl:2: ${what#*|}" store import before.db bad.jsonl
-        bad_and_idle "bad.jsonl:2: ${what#*|}" store import new.db bad.jsonl
+        { row 8x8x8 1; row 9x8x8 1 "${fault%%|*}"; } >bad.jsonl
+        bad_and_idle "bad.jsonl:2: ${fault#*|}" store import before.db bad.jsonl
+        bad_and_idle "bad.jsonl:2: ${fault#*|}" store import new.db bad.jsonl
     done
     row 8x8x8 1 | sed 's/"cores":2,//' >bad.jsonl
     bad_and_idle 'bad.jsonl:1: cores: ' store import before.db bad.jsonl

@@ -153,6 +153,18 @@ bad() { # fragment of the message, arguments…
     fi
 }
 
+# The same of a kernel's text, of which the line and a caret may stand below.
+bad_text() { # fragment of the message, arguments…
+    local fragment=$1
+    shift
+    answer 2 "$@"
+    check "$what: no answer" test ! -s "$work/answer"
+    if [[ $(head -n 1 "$work/messages") == "autotune: "*"$fragment"* &&
+        $(grep -c ^autotune: "$work/messages") == 1 ]]; then pass; else
+        fail "$what: expected $fragment: $(head -c 500 "$work/messages")"
+    fi
+}
+
 # A table of cases on standard input, a line each: the fragment, two blanks at least, and the arguments
 # as a shell reads them, with lists like "${product[@]}". `cases bad` is such a call for each of them.
 cases() { # function that is called with a fragment and arguments
