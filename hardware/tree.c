@@ -413,52 +413,59 @@ bool tree_each_number(config_setting_t *setting,
     return true;
 }
 
-struct lookup {
-    const char *key;
-    config_setting_t *found;
-    struct suggestion *like;
-};
-
-static bool compare_key(void *context, config_setting_t *number)
+/* What is left of a dotted key behind this setting's part of it; NULL: it is another's. */
+static const char *rest_behind(const config_setting_t *setting, const char *key)
 {
-    struct lookup *lookup = context;
-    char key[TREE_KEY_SIZE];
-    tree_key(number, key);
-    if (lookup->like)
-        suggest_try(lookup->like, key);
-    if (strcasecmp(key, lookup->key) == 0)
-        lookup->found = number;
-    return !lookup->found;
+    char part[TREE_KEY_SIZE] = "";
+    append_setting(setting, part);
+    size_t length = strlen(part);
+    if (length == 0)
+        return key;
+    if (strncasecmp(key, part, length) != 0 || (key[length] == '.' && !key[length + 1]))
+        return NULL;
+    return key[length] == '.' ? key + length + 1 : key[length] ? NULL : key + length;
 }
 
-config_setting_t *tree_find_like(const struct tree *tree, const char *key, struct suggestion *like)
+/* The first number, or the first aggregate, whose key below this setting it is. */
+static config_setting_t *find_below(config_setting_t *setting, const char *key, bool number)
 {
-    struct lookup lookup = {key, NULL, like};
-    tree_each_number(config_root_setting(tree->config), compare_key, &lookup);
-    return lookup.found;
+    bool aggregate = config_setting_is_aggregate(setting);
+    if (!*key && (number ? config_setting_is_number(setting) : aggregate))
+        return setting;
+    config_setting_t *found = NULL;
+    int count = aggregate ? config_setting_length(setting) : 0;
+    for (int i = 0; i < count && !found; i++) {
+        config_setting_t *element = config_setting_get_elem(setting, (unsigned)i);
+        const char *rest = rest_behind(element, key);
+        found = rest ? find_below(element, rest, number) : NULL;
+    }
+    return found;
 }
 
 config_setting_t *tree_find(const struct tree *tree, const char *key)
 {
-    return tree_find_like(tree, key, NULL);
-}
-
-static config_setting_t *find_group_below(config_setting_t *setting, const char *wanted)
-{
-    char key[TREE_KEY_SIZE];
-    int count = config_setting_is_aggregate(setting) ? config_setting_length(setting) : -1;
-    tree_key(setting, key);
-    if (count >= 0 && strcasecmp(key, wanted) == 0)
-        return setting;
-    config_setting_t *found = NULL;
-    for (int i = 0; i < count && !found; i++)
-        found = find_group_below(config_setting_get_elem(setting, (unsigned)i), wanted);
-    return found;
+    return find_below(config_root_setting(tree->config), key, true);
 }
 
 config_setting_t *tree_find_group(const struct tree *tree, const char *key)
 {
-    return find_group_below(config_root_setting(tree->config), key);
+    return find_below(config_root_setting(tree->config), key, false);
+}
+
+static bool suggest_key(void *context, config_setting_t *number)
+{
+    char key[TREE_KEY_SIZE];
+    tree_key(number, key);
+    suggest_try(context, key);
+    return true;
+}
+
+config_setting_t *tree_find_like(const struct tree *tree, const char *key, struct suggestion *like)
+{
+    config_setting_t *found = tree_find(tree, key);
+    if (!found)
+        tree_each_number(config_root_setting(tree->config), suggest_key, like);
+    return found;
 }
 
 /* "key: TEXT" at the setting's place, or at the place of what overrides it. */
