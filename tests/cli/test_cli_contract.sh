@@ -591,7 +591,7 @@ stop() { # signal, status, seconds: of $long
 # A comparison has searches of its own: it is left out when the search has been cut short.
 points_end_early() {
     long_points='--op knn --shape 100000x256x1000000 --k 100 --threads 1 --compare'
-    [ "$slow" = 1 ] && limit=5 wait=8 || limit=0.5 wait=1
+    [ "$slow" = 1 ] && limit=5 wait=8 || limit=0.5 wait=3
     answer 0 $long_points --json --time-limit $limit
     holds '.best.time_ns > 0' '.search.optimal == false' '.search.gap >= 0' '.comparison == null' \
         'has("stages")'
