@@ -155,6 +155,16 @@ check_operators() {
         $folders kernels/*.[ch])"
 }
 
+# What the README says of kernels/: costmodel/ is included by what explains an answer and by bounds of
+# prefixes of a text, search/ by k-NN, Cube-fx and what adds to answers; neither knows a kernel.
+check_kernels() {
+    none 'who of kernels/ includes costmodel/' "$(grep -rlE 'include "costmodel/' --include='*.[ch]' kernels |
+        grep -vE '^kernels/(details\.c|text/(picture|nest)/)')"
+    none 'who of kernels/ includes search/' "$(grep -rlE 'include "search/' --include='*.[ch]' kernels |
+        grep -vE '^kernels/((details|chapter)\.h|knn/|cubefx/)')"
+    none 'who of costmodel/ and search/ includes kernels/' "$(grep -rlE 'include "kernels/' --include='*.[ch]' costmodel search)"
+}
+
 # No tracked text names the machine it was written on or a place that packages come from.
 check_outside() {
     local slash=/ hosts
@@ -172,5 +182,6 @@ check_links
 check_libraries
 check_silence
 check_operators
+check_kernels
 check_outside
 finish
