@@ -711,7 +711,7 @@ static void visit_files(const char *name, const char *beside, const char *folder
 {
     char *file;
     struct tree tree;
-    if (find_description(name, beside, folders, &file, NULL) != STATUS_OK)
+    if (find_description(name, beside, folders, &file, NULL) != STATUS_OK || !file)
         return;
     visit(context, file);
     if (find_is_platform(file)) {

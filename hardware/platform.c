@@ -20,6 +20,7 @@
 #include "hardware/load.h"
 #include "hardware/schema.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <limits.h>
 #include <math.h>
@@ -61,6 +62,7 @@ struct reader {
 
 static bool is_same_name(const char *a, const char *b)
 {
+    assert(a && b);
     for (;; a++, b++) {
         while (*a == '_')
             a++;

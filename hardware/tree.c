@@ -9,6 +9,7 @@
 
 #include "core/utf8.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -248,6 +249,7 @@ enum status tree_read(const char *file, struct tree *tree, struct error *error)
     memset(tree, 0, sizeof *tree);
     char *text;
     enum status status = text_read(file, &text, error);
+    assert(status != STATUS_OK || text);
     if (status == STATUS_OK)
         status = text_check(file, text, error);
     if (status == STATUS_OK)

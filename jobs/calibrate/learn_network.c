@@ -270,7 +270,7 @@ static enum status grow_forests(struct fold *f, struct correction *c, struct err
 static void predict_unseen(const struct fold *f, const char seen[], const struct correction *c,
                            struct run_prediction predictions[])
 {
-    feature_bins bins;
+    feature_bins bins = {0};
     for (size_t r = 0; r < f->table->count && predictions; r++) {
         if (seen[r])
             continue;

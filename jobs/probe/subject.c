@@ -419,7 +419,7 @@ static enum status measure(struct session *s, const int64_t size[CURVE_MAX_SIZES
 
 static enum status time_point(struct session *s, const int64_t size[CURVE_MAX_SIZES])
 {
-    double ns;
+    double ns = 0;
     return measure(s, size, &ns);
 }
 
