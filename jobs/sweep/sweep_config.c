@@ -8,7 +8,6 @@
 #include "jobs/sweep/sweep_rows.h"
 
 #include "hardware/tree.h"
-#include "hardware/tree.h"
 #include "kernels/registry.h"
 
 #include <limits.h>

@@ -149,7 +149,7 @@ static enum status tilings_limits_make(const struct tilings *tilings, const char
     struct hardware hw;
     *limits = (struct tilings_limits){0};
     *why = '\0';
-    limits->parts = calloc((size_t)part_count, sizeof *limits->parts);
+    limits->parts = calloc((size_t)part_count + 1, sizeof *limits->parts);
     if (!limits->parts)
         return error_memory(error);
     limits->part_count = part_count;
