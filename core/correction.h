@@ -68,8 +68,8 @@ int feature_bin(const struct trained_feature *feature, double value);
 /* ln(measured / simulated). */
 double forest_value(const struct forest *forest, const uint8_t bins[]);
 
-/* What a kind of operator costs, a number for each term of its law (network/operator_time.h). What is
- * corrected are then times by laws, and not simulated ones. */
+/* What a kind of operator costs, a number for each term of its law (network/operator_time.h). What
+ * is corrected are then times by laws, and not simulated ones. */
 enum { LAW_MAX_TERMS = 16, LAW_KIND_SIZE = 64, CORRECTION_MAX_LAWS = 4096 };
 struct trained_law {
     char kind[LAW_KIND_SIZE];
