@@ -14,6 +14,7 @@
 #include "validate/random.h"
 #include "validate/runner.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -345,6 +346,7 @@ static enum status check(void *plan, struct host_check *check, struct error *err
     int64_t results = data->problem.tests * data->problem.k;
     if (!data->check)
         TRY(knn_check_new(&data->problem, data->tests, data->trainings, &data->check, error));
+    assert(data->check);
     for (int64_t i = 0; i < results; i++) {
         data->indices[i] = -1;
         data->distances[i] = NAN;
