@@ -14,6 +14,7 @@
 #include "core/least.h"
 #include "kernels/matmul/host/sgemm_code.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -522,6 +523,7 @@ static void run_part(const struct sgemm_plan *plan, int thread, float *packed,
         .n = {0, plan->n},
         .step = {.lda = o->lda, .ldc = o->ldc, .stream = streams(plan, o)},
     };
+    assert(packed || !(plan->pack_a || plan->pack_b));
     w.packed_b = packed ? w.packed_a + plan->packed_a : NULL;
     if (plan->split == HOST_SPLIT_M)
         w.m = host_share(plan->m, plan->unit, plan->threads, thread);
