@@ -100,6 +100,8 @@ static enum status byte_error(const struct skim *s, size_t at, const char *what)
 static enum status put_bytes(struct skim *s, const uint8_t *bytes, size_t size)
 {
     struct skimmed *out = s->out;
+    if (size == 0)
+        return STATUS_OK;
     if (size > SKIM_MAX_BYTES - out->size)
         return error_set(s->error, STATUS_TOO_LARGE,
                          "%s: its graph takes more than %d MiB without what tensors hold", s->name,

@@ -700,6 +700,6 @@ Test(kernel_text, damaged_kernels_are_read_or_refused_in_one_line)
         kernel_text_clear(&kernel);
         free(text);
     }
-    cr_expect_gt(read, 10);
+    cr_expect_gt(read, 10 / test_thinning());
     gsl_rng_free(rng);
 }
