@@ -68,8 +68,8 @@ int feature_bin(const struct trained_feature *feature, double value);
 /* ln(measured / simulated). */
 double forest_value(const struct forest *forest, const uint8_t bins[]);
 
-/* What a kind of operator costs, a number for each term of its law (network/operator_time.h). What is
- * corrected are then times by laws, and not simulated ones. */
+/* What a kind of operator costs, a number for each term of its law (network/operator_time.h). What
+ * is corrected are then times by laws, and not simulated ones. */
 enum { LAW_MAX_TERMS = 16, LAW_KIND_SIZE = 64, CORRECTION_MAX_LAWS = 4096 };
 struct trained_law {
     char kind[LAW_KIND_SIZE];
@@ -145,9 +145,6 @@ struct corrected {
 
 void correction_apply(const struct correction *correction, const struct features *features,
                       double simulated_ns, struct corrected *corrected);
-
-/* Moves both ends of an interval apart, or together, by so much of ln, but not past the middle. */
-void corrected_widen(struct corrected *corrected, double margin);
 
 /* A problem's number among those of training, from its sizes. */
 uint32_t correction_problem(const int64_t sizes[], int count);
