@@ -151,6 +151,19 @@ static void add_edge(const struct program *program, const struct witness *witnes
                                   program->items[second->item].line));
 }
 
+/* The reason's name in JSON: "ordered", … */
+static const char *oversync_reason_name(enum oversync_reason reason)
+{
+    static const char *const names[OVERSYNC_REASONS] = {
+        [OVERSYNC_UNKNOWN] = "unknown",
+        [OVERSYNC_ORDERED] = "ordered",
+        [OVERSYNC_ORDERED_BEFORE] = "ordered_before",
+        [OVERSYNC_NO_CONFLICT] = "no_conflict",
+        [OVERSYNC_SAME_PIPE] = "same_pipe",
+    };
+    return names[reason];
+}
+
 static json_t *witness_json(const struct program *program, const struct finding *finding)
 {
     const struct witness *witness = &finding->witness;

@@ -5,9 +5,8 @@
 #include "cli/store_options.h"
 #include "core/suggest.h"
 #include "jobs/tune/kernels.h"
-#include "results/store_diff.h"
-#include "results/store_gc.h"
 #include "results/store_import.h"
+#include "results/store_rows.h"
 #include "results/store_write.h"
 
 #include <string.h>

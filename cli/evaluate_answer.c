@@ -6,7 +6,7 @@
 
 #include "cli/progress.h"
 #include "cli/signals.h"
-#include "jobs/evaluate/ranking.h"
+#include "jobs/evaluate/evaluate.h"
 #include "kernels/operator_bank.h"
 
 #include <math.h>

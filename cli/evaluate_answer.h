@@ -1,5 +1,5 @@
 /* In the answer of `autotune evaluate`: the learned correction, and the ranking of recorded tilings
- * (jobs/evaluate/ranking.h). */
+ * (jobs/evaluate/evaluate.h). */
 #ifndef AUTOTUNE_CLI_EVALUATE_ANSWER_H
 #define AUTOTUNE_CLI_EVALUATE_ANSWER_H
 

@@ -4,8 +4,8 @@
 
 #include "core/number.h"
 #include "hardware/load.h"
+#include "network/problem.h"
 #include "network/read.h"
-#include "network/variant.h"
 #include "results/network.h"
 
 #include <stdlib.h>

@@ -36,10 +36,6 @@ void progress_count(const char *phase, int64_t done, int64_t total);
 void progress_search(void *context, const struct search_progress *now);
 void progress_sweep(void *context, const struct sweep_progress *now);
 
-/* Between these the line is away, for what is written meanwhile. */
-void progress_hide(void);
-void progress_show(void);
-
 /* How long work will still take, from how it went so far: right within a factor of three, or not
  * said. It starts as zero. */
 enum { ETA_MARKS = 128 };

@@ -1,20 +1,297 @@
 /* All messages go through one function, which writes one line to standard error and shows what
- * quoted texts may hide. A closed pipe counts as success: whoever reads has seen enough. */
+ * quoted texts may hide. A closed pipe counts as success: whoever reads has seen enough.
+ *
+ * A thread of its own draws, so that a command that is busy in one long step is seen to live, and
+ * its clock to go on. Every line begins with a return and ECMA-48's "erase to the end of the line",
+ * so that it replaces the one before; it is cut at the terminal's width, since a wrapped line could
+ * not be replaced. The thread writes to the descriptor: a lock of stdio's would be inherited by
+ * processes that measure. Without a thread there is no line.
+ *
+ * How long it will still take is extrapolated in three ways that go wrong differently: at the mean
+ * pace so far; at the pace of the last third; and along a power of the share, which is fitted to
+ * when half of it was done (work that is ordered by size grows or falls as one). Where they agree
+ * within a factor of two, what they have in common is believed, the geometric mean of the least and
+ * the greatest; where they do not, or the work comes in few large pieces, nothing is. */
 #include "cli/say.h"
 
 #include "cli/progress.h"
 #include "core/number.h"
 #include "core/utf8.h"
 #include "formats/text.h"
+#include "jobs/sweep/sweep.h"
+#include "search/clock.h"
+#include "search/search.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+/* ------------------------------------------------------------------ what is left */
+
+#define LEAST_SHARE 0.1
+#define AGREE       2.0
+
+enum { LEAST_STEPS = 12 }; /* done, and left */
+
+void eta_note(struct eta *eta, double share, double seconds)
+{
+    share = fmin(share, 1);
+    while (eta->marks < (int)(share * ETA_MARKS)) {
+        /* between two notes at an even pace */
+        double at = (double)(eta->marks + 1) / ETA_MARKS;
+        double part = share > eta->share ? (at - eta->share) / (share - eta->share) : 1;
+        eta->reached_s[++eta->marks] = eta->seconds + part * (seconds - eta->seconds);
+    }
+    eta->steps += share > eta->share;
+    eta->share = fmax(eta->share, share);
+    eta->seconds = seconds;
+}
+
+/* When so much was done. */
+static double reached_s(const struct eta *eta, double share)
+{
+    double at = share * ETA_MARKS;
+    int before = (int)at;
+    double next_s = before < eta->marks ? eta->reached_s[before + 1] : eta->seconds;
+    return eta->reached_s[before] + (at - before) * (next_s - eta->reached_s[before]);
+}
+
+double eta_left_s(const struct eta *eta)
+{
+    double share = eta->share, half_s = reached_s(eta, share / 2);
+    if (share < LEAST_SHARE || eta->steps < LEAST_STEPS || half_s <= 0 ||
+        eta->steps * (1 - share) < LEAST_STEPS * share)
+        return -1;
+    double mean_s = eta->seconds * (1 - share) / share;
+    double late_s = (eta->seconds - reached_s(eta, share * 2 / 3)) * (1 - share) / (share / 3);
+    double power_s = eta->seconds * (pow(share, -log2(eta->seconds / half_s)) - 1);
+    double least_s = fmin(mean_s, fmin(late_s, power_s));
+    double most_s = fmax(mean_s, fmax(late_s, power_s));
+    return most_s <= AGREE * least_s ? sqrt(least_s * most_s) : -1;
+}
+
+/* ------------------------------------------------------------------ the line */
+
+#define FIRST_NS 150000000
+#define EVERY_NS 100000000
+
+enum { PHASE_SIZE = 64, NOTE_SIZE = 96, LINE_SIZE = 320 };
+
+/* The terminal's line: one in a process, as the terminal is. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t ended;
+    pthread_t thread;
+    bool open, drawn;
+    struct timespec started; /* the phase */
+    char phase[PHASE_SIZE], note[NOTE_SIZE];
+    struct progress_now now; /* but for its texts */
+    struct eta eta;
+} line = {.lock = PTHREAD_MUTEX_INITIALIZER, .ended = PTHREAD_COND_INITIALIZER};
+
+/* ------------------------------------------------------------------ what it says */
+
+static void put_count(FILE *out)
+{
+    char done[TEXT_SIZE], total[TEXT_SIZE];
+    const struct progress_now *now = &line.now;
+    if (now->total > 0)
+        fprintf(out, " %s/%s", text_count(now->done, done), text_count(now->total, total));
+    else if (now->done > 0)
+        fprintf(out, " %s", text_count(now->done, done));
+    if (now->paced > 0 && line.eta.seconds > 0)
+        fprintf(out, "  %.*f/s", (double)now->paced < 10 * line.eta.seconds,
+                (double)now->paced / line.eta.seconds);
+}
+
+static void put_best(FILE *out)
+{
+    char best[TEXT_SIZE], bound[TEXT_SIZE];
+    const struct progress_now *now = &line.now;
+    if (now->best_fs > 0)
+        fprintf(out, "  best %s", text_time((double)now->best_fs / 1e6, best));
+    if (now->lower_bound_fs > 0)
+        fprintf(out, "  bound %s", text_time((double)now->lower_bound_fs / 1e6, bound));
+    if (now->best_fs > 0 && now->lower_bound_fs > 0)
+        fprintf(out, "  gap %.2f %%",
+                100.0 * (double)(now->best_fs - now->lower_bound_fs) / (double)now->best_fs);
+}
+
+static void put_time(FILE *out, double seconds)
+{
+    double left_s = eta_left_s(&line.eta);
+    fprintf(out, "  %.1f s", seconds);
+    if (left_s >= 0)
+        fprintf(out, "  ETA %.0f s", left_s);
+}
+
+/* Draws the line; the lock is held. */
+static void draw(void)
+{
+    char text[LINE_SIZE] = "";
+    double seconds = seconds_since(&line.started);
+    FILE *out = fmemopen(text, sizeof text, "w");
+    if (!out)
+        return;
+    fputs(line.phase, out);
+    put_count(out);
+    put_best(out);
+    fputs(line.note, out);
+    put_time(out, seconds);
+    fclose(out);
+    dprintf(STDERR_FILENO, "\r\033[K%.*s", cli_width(STDERR_FILENO) - 1, text);
+    line.drawn = true;
+}
+
+static void erase(void)
+{
+    if (line.drawn)
+        dprintf(STDERR_FILENO, "\r\033[K");
+    line.drawn = false;
+}
+
+/* ------------------------------------------------------------------ who draws it */
+
+static struct timespec after(struct timespec time, long ns)
+{
+    time.tv_nsec += ns;
+    time.tv_sec += time.tv_nsec / 1000000000;
+    time.tv_nsec %= 1000000000;
+    return time;
+}
+
+static void *keep_drawing(void *unused)
+{
+    struct timespec next;
+    clock_gettime(CLOCK_REALTIME, &next);
+    next = after(next, FIRST_NS);
+    pthread_mutex_lock(&line.lock);
+    while (line.open)
+        if (pthread_cond_timedwait(&line.ended, &line.lock, &next) != 0 && line.open) {
+            draw();
+            clock_gettime(CLOCK_REALTIME, &next);
+            next = after(next, EVERY_NS);
+        }
+    pthread_mutex_unlock(&line.lock);
+    return unused;
+}
+
+/* Signals are the command's. */
+static bool start_drawing(void)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = pthread_create(&line.thread, NULL, keep_drawing, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
+void progress_open(const char *what, bool quiet)
+{
+    if (quiet || line.open || !cli_is_terminal(STDERR_FILENO))
+        return;
+    clock_gettime(CLOCK_MONOTONIC, &line.started);
+    snprintf(line.phase, sizeof line.phase, "%s", what);
+    line.open = true;
+    line.open = start_drawing();
+}
+
+void progress_close(void)
+{
+    pthread_mutex_lock(&line.lock);
+    bool was_open = line.open;
+    line.open = false;
+    erase();
+    pthread_cond_signal(&line.ended);
+    pthread_mutex_unlock(&line.lock);
+    if (was_open)
+        pthread_join(line.thread, NULL);
+}
+
+static void progress_hide(void)
+{
+    pthread_mutex_lock(&line.lock);
+    erase();
+}
+
+static void progress_show(void)
+{
+    pthread_mutex_unlock(&line.lock);
+}
+
+/* ------------------------------------------------------------------ what it is told */
+
+static void begin_phase(const char *phase)
+{
+    snprintf(line.phase, sizeof line.phase, "%s", phase);
+    clock_gettime(CLOCK_MONOTONIC, &line.started);
+    line.eta = (struct eta){0};
+}
+
+void progress_tell(const struct progress_now *now)
+{
+    pthread_mutex_lock(&line.lock);
+    if (line.open) {
+        if (strncmp(line.phase, now->phase, sizeof line.phase - 1) != 0)
+            begin_phase(now->phase);
+        line.now = *now;
+        snprintf(line.note, sizeof line.note, "%s", now->note ? now->note : "");
+        eta_note(&line.eta, now->share, seconds_since(&line.started));
+    }
+    pthread_mutex_unlock(&line.lock);
+}
+
+void progress_phase(const char *phase)
+{
+    progress_tell(&(struct progress_now){.phase = phase});
+}
+
+void progress_count(const char *phase, int64_t done, int64_t total)
+{
+    progress_tell(&(struct progress_now){.phase = phase,
+                                         .done = done,
+                                         .total = total,
+                                         .paced = done,
+                                         .share = total > 0 ? (double)done / (double)total : 0});
+}
+
+void progress_search(void *context, const struct search_progress *now)
+{
+    (void)context;
+    progress_tell(
+        &(struct progress_now){.phase = now->phase,
+                               .done = now->done,
+                               .total = now->total,
+                               .paced = now->done,
+                               .share = now->total > 0 ? (double)now->done / (double)now->total : 0,
+                               .best_fs = now->best_fs,
+                               .lower_bound_fs = now->lower_bound_fs});
+}
+
+/* What the store had is not work; what is left is weighed by what it may cost. */
+void progress_sweep(void *context, const struct sweep_progress *now)
+{
+    char faults[TEXT_SIZE], note[NOTE_SIZE] = "";
+    (void)context;
+    if (now->faults)
+        snprintf(note, sizeof note, "  %s bad", text_count(now->faults, faults));
+    progress_tell(&(struct progress_now){
+        .phase = "sweeping",
+        .done = now->done,
+        .total = now->total,
+        .paced = now->done - now->from_store,
+        .share = now->cost_total > 0 ? (double)now->cost_done / (double)now->cost_total : 0,
+        .note = note});
+}
 
 enum { LEAST_WIDTH = 40, MOST_WIDTH = 1000 }; /* of lines */
 

@@ -112,12 +112,6 @@ void correction_apply(const struct correction *correction, const struct features
     corrected->high_ns = simulated_ns * exp(fmax(high, at[CORRECT_MIDDLE]));
 }
 
-void corrected_widen(struct corrected *corrected, double margin)
-{
-    corrected->low_ns = fmin(corrected->low_ns * exp(-margin), corrected->corrected_ns);
-    corrected->high_ns = fmax(corrected->high_ns * exp(margin), corrected->corrected_ns);
-}
-
 uint32_t correction_problem(const int64_t sizes[], int count)
 {
     uint32_t hash = 2166136261U;

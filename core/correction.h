@@ -146,9 +146,6 @@ struct corrected {
 void correction_apply(const struct correction *correction, const struct features *features,
                       double simulated_ns, struct corrected *corrected);
 
-/* Moves both ends of an interval apart, or together, by so much of ln, but not past the middle. */
-void corrected_widen(struct corrected *corrected, double margin);
-
 /* A problem's number among those of training, from its sizes. */
 uint32_t correction_problem(const int64_t sizes[], int count);
 bool correction_has_seen(const struct correction *correction, uint32_t problem);

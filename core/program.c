@@ -269,11 +269,6 @@ bool instruction_writes(const struct instruction *instruction, enum operand_role
     return role == OPERAND_DST;
 }
 
-bool instruction_reads(const struct instruction *instruction, enum operand_role role)
-{
-    return role != OPERAND_DST || instruction->accumulate;
-}
-
 enum status program_add_region(struct program *program, const struct region *region,
                                struct error *error)
 {

@@ -170,7 +170,6 @@ bool instruction_spreads(const struct hardware *hw, const struct instruction *in
 
 /* Does the operand write (destinations), read, or both (an accumulating matrix instruction)? */
 bool instruction_writes(const struct instruction *instruction, enum operand_role role);
-bool instruction_reads(const struct instruction *instruction, enum operand_role role);
 
 /* How long the instruction occupies its pipe before its work begins: the price's base, and what
  * its bursts cost, in fs. INT64_MAX when it does not fit; 0 for flags, barriers and loops. */

@@ -1,4 +1,4 @@
-/* The simulator's state, shared by simulate.c, the bus (bus.c) and folding (fold.c). */
+/* The simulator's state, shared by simulate.c and folding (fold.c). */
 #ifndef AUTOTUNE_COSTMODEL_ENGINE_H
 #define AUTOTUNE_COSTMODEL_ENGINE_H
 
@@ -122,13 +122,6 @@ static inline int64_t engine_start_fs(const struct simulator *s)
 {
     return hardware_start_fs(s->hw, s->core_count * s->in_step);
 }
-
-/* A lane that is blocked in a transfer pays its issue and goes on the bus. */
-void bus_join(struct simulator *s, struct lane *lane, const struct stream_cost *cost);
-
-/* Advances the buses until a transfer ends; false when nothing is on any bus. Its lane is ready
- * again. All ready lanes must have run before. */
-bool bus_step(struct simulator *s);
 
 /* The watching lane is about to begin iteration `iteration` of its loop: skip
  * whole periods if the state recurs. */

@@ -158,11 +158,6 @@ bool profile_side_ran(const struct profile_row *row, int side)
     return knows_side(row, side) && row->core_us[side] > 0 && !idle;
 }
 
-bool profile_has_core_times(const struct profile_row *row)
-{
-    return row->core_us[SIDE_CUBE] > 0 || row->core_us[SIDE_VECTOR] > 0;
-}
-
 bool profile_runs_elsewhere(const struct profile_row *row)
 {
     static const char *const kinds[] = {"AI_CPU", "HCCL", "COMMUNICATION", "DSA_SQE", "DVPP"};

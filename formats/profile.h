@@ -194,9 +194,6 @@ enum status profile_seek(struct profile *profile, int64_t place, int line, struc
 /* Did these cores run? Where their cycles are 0 a time of theirs is another core's. */
 bool profile_side_ran(const struct profile_row *row, int side);
 
-/* Do times of some cores stand in the row? */
-bool profile_has_core_times(const struct profile_row *row);
-
 /* Does a line, the first of a file, look like the head of such a table? */
 bool profile_is_head(const char *line);
 

@@ -67,10 +67,6 @@ typedef enum status table_writer(const struct table *table, FILE *out, struct er
 table_writer table_write_c;
 table_writer table_write_json, table_write_csv, table_write_markdown;
 
-/* One line without control characters that says where a table is from: for formats in which
- * nothing but a text has room. Returns `text`. */
-const char *table_origin(const struct table *table, char *text, size_t size);
-
 /* A name of a member in C; one that C or C++ takes for itself gets a line behind it. */
 void table_put_member(const char *name, FILE *out);
 

@@ -14,15 +14,6 @@ static enum status written(FILE *out, struct error *error)
     return ferror(out) ? error_set(error, STATUS_IO, "cannot write the table") : STATUS_OK;
 }
 
-const char *table_origin(const struct table *table, char *text, size_t size)
-{
-    snprintf(text, size, "autotune %s, model version %d; %s, %d core%s, fingerprint %s; %s; %s",
-             table->version, table->model_version, table->hardware, table->cores,
-             table->cores == 1 ? "" : "s", table->fingerprint, table->kind, table->command);
-    utf8_show(text);
-    return text;
-}
-
 /* "m_slice=64,resident=a" */
 static void put_tiling(const struct table_part *part, const struct table_entry *entry, FILE *out)
 {

@@ -57,20 +57,6 @@ void emit_vector(struct emitter *e, int operation, enum dtype type, int64_t elem
                                   .elements = elements});
 }
 
-void emit_scalar(struct emitter *e, int operation, int64_t count)
-{
-    emit(e, &(struct instruction){
-                .kind = INSTRUCTION_SCALAR, .what = (int16_t)operation, .count = count});
-}
-
-void emit_scalar_access(struct emitter *e, int operation, int64_t bytes)
-{
-    emit(e, &(struct instruction){.kind = INSTRUCTION_SCALAR,
-                                  .what = (int16_t)operation,
-                                  .count = 1,
-                                  .operand_bytes = bytes});
-}
-
 void emit_loop(struct emitter *e, const char *name, int64_t count)
 {
     struct instruction in = {.kind = INSTRUCTION_LOOP, .count = count};

@@ -30,9 +30,6 @@ void emit_move(struct emitter *e, int path, int64_t bytes, enum dtype from, enum
 void emit_matrix(struct emitter *e, enum dtype type, int64_t m, int64_t k, int64_t n,
                  bool accumulate);
 void emit_vector(struct emitter *e, int operation, enum dtype type, int64_t elements);
-void emit_scalar(struct emitter *e, int operation, int64_t count);
-/* One operation of which each operand touches something within `bytes` (a computed address). */
-void emit_scalar_access(struct emitter *e, int operation, int64_t bytes);
 void emit_loop(struct emitter *e, const char *name, int64_t count);
 void emit_end(struct emitter *e);
 

@@ -583,6 +583,13 @@ double call_law_us(const struct operator_call *call, const struct call_sizes *si
     return fmax(us, CALL_LEAST_US);
 }
 
+/* Moves both ends of an interval apart, or together, by so much of ln, but not past the middle. */
+static void corrected_widen(struct corrected *corrected, double margin)
+{
+    corrected->low_ns = fmin(corrected->low_ns * exp(-margin), corrected->corrected_ns);
+    corrected->high_ns = fmax(corrected->high_ns * exp(margin), corrected->corrected_ns);
+}
+
 static struct operator_time time_of(const struct operator_call *call, const struct hardware *hw,
                                     const struct correction *learned)
 {

@@ -3,6 +3,7 @@
 #ifndef AUTOTUNE_NETWORK_PROBLEM_H
 #define AUTOTUNE_NETWORK_PROBLEM_H
 
+#include "core/hardware.h"
 #include "network/network.h"
 
 enum { PROBLEM_MAX_SETTINGS = 8, PROBLEM_WHY_SIZE = 160 };
@@ -17,9 +18,6 @@ struct call_problem {
     struct problem_setting settings[PROBLEM_MAX_SETTINGS]; /* "op" or "kernel" first */
     char why[PROBLEM_WHY_SIZE];                            /* it is not known */
 };
-
-/* Is it a call of a kind that multiplies matrices? */
-bool call_multiplies(const struct operator_call *call);
 
 /* False where calls of this kind are no problem of the command, and *problem says nothing. */
 bool call_find_problem(const struct operator_call *call, struct call_problem *problem);
@@ -50,5 +48,17 @@ struct convolution {
  * open or the kernel conv2d cannot say it; `why` is filled then. */
 bool call_convolution(const struct operator_call *call, bool is_gradient, struct convolution *c,
                       char why[PROBLEM_WHY_SIZE]);
+
+/* The same step at another batch, or with as many blocks as it would launch on another chip. */
+/* A copy of a table's calls with `batch` samples in place of network->batch, which is 2 or more;
+ * with the same number a mere copy, of any network. STATUS_INVALID: no size holds the batch, or
+ * nothing tells which do; STATUS_TOO_LARGE: a tensor would be. Then there is nothing to free. */
+enum status network_at_batch(const struct network *network, int64_t batch, struct network *other,
+                             struct error *error);
+
+/* Blocks of `other`, a copy of network's calls: those that were launched on `from`, times what
+ * the estimate for the new sizes and the chip `to` is of the estimate for the old. */
+void network_relaunch(struct network *other, const struct hardware *to,
+                      const struct network *network, const struct hardware *from);
 
 #endif

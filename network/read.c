@@ -11,7 +11,7 @@
 #include "core/utf8.h"
 #include "formats/csv.h"
 #include "formats/profile.h"
-#include "network/variant.h"
+#include "network/problem.h"
 
 #include <errno.h>
 #include <math.h>

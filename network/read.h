@@ -24,7 +24,7 @@ enum status onnx_file_read(const char *file, const struct network_request *reque
                            struct network *network, struct error *error);
 
 /* The same file as it would be with another batch, from `network`, which was read from it with this
- * request: a model is read again, a table's sizes are scaled (network/variant.h). */
+ * request: a model is read again, a table's sizes are scaled (network/problem.h). */
 enum status network_read_at_batch(const char *file, const struct network_request *request,
                                   const struct network *network, int64_t batch,
                                   struct network *other, struct error *error);

@@ -12,8 +12,8 @@
 
 #include "core/array.h"
 #include "core/stop.h"
-#include "search/listed.h"
 #include "search/seeds.h"
+#include "search/strategy.h"
 
 #include <omp.h>
 #include <stdlib.h>

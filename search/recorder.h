@@ -24,12 +24,6 @@ struct recorder {
     struct search_span *spans;        /* of the current batch, by thread; owned */
 };
 
-enum status recorder_open(struct recorder *recorder, const struct search_trace *trace, int threads,
-                          struct error *error);
-
-/* Says that all but the first thread wait, and what it does, until now. */
-void recorder_close(struct recorder *recorder);
-
 void recorder_begin(struct recorder *recorder);
 void recorder_end(struct recorder *recorder);
 
@@ -45,7 +39,5 @@ void recorder_keep(struct recorder *recorder, enum search_phase phase, int64_t s
 void recorder_fill(const struct recorder *recorder, enum search_phase phase, int64_t start_ns,
                    int64_t bounded, struct search_span *span);
 void recorder_hand_on(struct recorder *recorder, struct search_span *span);
-
-void recorder_count(const struct recorder *recorder, struct search_counters counters);
 
 #endif

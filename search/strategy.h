@@ -1,7 +1,7 @@
 /* How a search goes about it. Three things meet:
  *
  *   a source    says which candidates there are, what bounds them, and how they are simulated: all
- *               tilings of a space (search/listed.h), prefixes of tilings (search/nested.h), the
+ *               tilings of a space (listed_source), prefixes of tilings (search/nested.h), the
  *               stages of a k-NN (kernels/knn/knn_search.c);
  *   a strategy  chooses among them: what is tried next, when it is done, and what that proves;
  *   the driver  (search/search.c) simulates batches on all threads, minds the limits, and keeps the
@@ -133,5 +133,25 @@ enum status source_tell(struct search_run *run, struct search_result *result, st
  * the space and the options; run->source is set. The caller closes it, whatever is returned. */
 enum status search_run_open(struct search_run *run, struct error *error);
 void search_run_close(struct search_run *run);
+
+/* The source of candidates that lists the tilings of a space, block by block, with their bounds;
+ * and what other sources and strategies use whose candidates are a list as well. */
+extern const struct search_source listed_source;
+
+/* struct search_source, of what is open in run->candidates. */
+int64_t list_next_fs(const struct search_run *run);
+int64_t list_open_count(const struct search_run *run);
+void list_take(struct search_run *run, int64_t limit_fs, struct batch *batch);
+enum status list_observe(struct search_run *run, struct batch *batch, struct error *error);
+void list_prove(const struct search_run *run, struct proof *proof);
+
+/* The same where no more than so many tilings are legal. */
+void list_tell_among(struct search_run *run, int64_t legal, struct search_result *result);
+
+/* Told to stop before there is any tiling it opens the first one. */
+enum status list_take_first(struct search_run *run, struct error *error);
+
+/* Hands all candidates over to the result. */
+void list_keep(struct search_run *run, struct search_result *result);
 
 #endif

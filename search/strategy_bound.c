@@ -1,6 +1,6 @@
 /* In order of lower bound, until no bound of what is left can win. */
-#include "search/listed.h"
 #include "search/nested.h"
+#include "search/strategy.h"
 
 static enum status init(struct search_run *run, struct error *error)
 {

@@ -1,6 +1,6 @@
 /* Every legal tiling, whatever its bound. */
-#include "search/listed.h"
 #include "search/prefix.h"
+#include "search/strategy.h"
 
 enum { MOST_LISTED = 10000000 };
 

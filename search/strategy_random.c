@@ -7,8 +7,8 @@
  * only that hold a rank. Where prefixes can say how many tilings continue them (struct
  * operator_nesting), none of these is listed. One thread draws from one seed: the same tilings for
  * any number of threads. */
-#include "search/listed.h"
 #include "search/prefix.h"
+#include "search/strategy.h"
 
 #include <gsl/gsl_rng.h>
 #include <stdlib.h>

@@ -11,10 +11,12 @@
 #define AUTOTUNE_VALIDATE_MEASURE_H
 
 #include "core/operator.h"
+#include "core/status.h"
 #include "validate/machine_load.h"
 #include "validate/timing.h"
 
 #include <signal.h>
+#include <stdint.h>
 
 struct host_runner;
 
@@ -39,5 +41,17 @@ enum status measure(const struct host_runner *runner, const struct space *space,
                     const struct tiling *tilings, const double *predicted_ns, int count,
                     const struct measure_options *options, struct measured *results,
                     struct error *error);
+
+/* Memory that may be taken, asked before it is: systems give out more than there is, and end the
+ * program that uses it. */
+/* Bytes that this process may still take: what the system can free, within the limits of its
+ * control group and of itself. INFINITY where nobody knows. */
+double memory_available(void);
+
+/* STATUS_NO_MEMORY with "CONTENTS need 3.7 TiB, 12 GiB are available" where they do not fit. */
+enum status memory_require(const char *contents, double bytes, struct error *error);
+
+/* So many floats, at the start of a cache line; NULL without memory; to be freed by free. */
+float *memory_floats(int64_t rows, int64_t columns);
 
 #endif

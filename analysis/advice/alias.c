@@ -174,6 +174,11 @@ bool tenant_has(const struct edit *edit, int32_t at, const struct region *region
            alias_range(edit, at, region, &low, &high) && low < tenant->high && high > tenant->low;
 }
 
+static bool instruction_reads(const struct instruction *instruction, enum operand_role role)
+{
+    return role != OPERAND_DST || instruction->accumulate;
+}
+
 bool tenant_turns(const struct edit *edit, int32_t first, int32_t count,
                   const struct tenant *tenant)
 {

@@ -94,9 +94,6 @@ struct check {
 /* The name used in JSON: "hazard", "deadlock", … */
 const char *finding_kind_name(enum finding_kind kind);
 
-/* The reason's name in JSON: "ordered", … */
-const char *oversync_reason_name(enum oversync_reason reason);
-
 /* Checks a closed program (program_close). On success the caller owns *check (check_clear).
  * STATUS_TOO_LARGE when the program is beyond one of the limits above, which the text names.
  * After a deadlock, what could run before it is still checked. */

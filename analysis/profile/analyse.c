@@ -668,6 +668,12 @@ static void note_counters(const struct profile_row *row, const struct component_
         diagnosis_note(diagnosis, "open: active ratios and with them the verdict");
 }
 
+/* Do times of some cores stand in the row? */
+static bool profile_has_core_times(const struct profile_row *row)
+{
+    return row->core_us[SIDE_CUBE] > 0 || row->core_us[SIDE_VECTOR] > 0;
+}
+
 /* Times of other cores than these are not known, or nothing says that any of them ran. */
 static const char *why_without(const struct profile_row *row)
 {

@@ -1,7 +1,7 @@
 /* Writes a measured processor as a description and as JSON. The numbers are laid out with a source
  * each: measured, published by the system, assumed; one that is implausible
- * (validate/calibrate/plausible.h) says so where it stands. A description is built from the result
- * before it is written, so that none is written that would not load. */
+ * (validate/calibrate/host_calibration.h) says so where it stands. A description is built from the
+ * result before it is written, so that none is written that would not load. */
 #include "jobs/calibrate/calibrate_host.h"
 
 #include "formats/json.h"

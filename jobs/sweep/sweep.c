@@ -208,6 +208,15 @@ enum status sweep_open_job(const struct sweep *sweep, int64_t index, struct job 
     return open_row(sweep, row->options, row->option_count, job, error);
 }
 
+/* What the chip keeps its data in on the way, all cores together: its limited buffers. */
+static double chip_buffer_bytes(const struct hardware *hw)
+{
+    double bytes = 0;
+    for (int b = 0; b < hw->buffer_count; b++)
+        bytes += (double)hw->buffers[b].capacity_bytes;
+    return bytes * hw->cores;
+}
+
 /* The chip's number; added where it is new. -1 without memory. */
 static int find_chip(struct sweep *sweep, const struct job *job)
 {

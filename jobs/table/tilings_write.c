@@ -9,6 +9,7 @@
  * and where a chip cannot run the text, only exact shapes are legal. */
 #include "jobs/table/tilings.h"
 
+#include "core/utf8.h"
 #include "core/version.h"
 #include "hardware/fingerprint.h"
 #include "hardware/load.h"
@@ -432,6 +433,17 @@ static enum status export_row(const struct best_tiling *best, struct export_row 
     return space->bank->parse(best->tiling, &row->tiling, &why) == STATUS_OK
                ? STATUS_OK
                : bad_tiling(best, "all values of the space cann", error);
+}
+
+/* One line without control characters that says where a table is from: for formats in which
+ * nothing but a text has room. Returns `text`. */
+static const char *table_origin(const struct table *table, char *text, size_t size)
+{
+    snprintf(text, size, "autotune %s, model version %d; %s, %d core%s, fingerprint %s; %s; %s",
+             table->version, table->model_version, table->hardware, table->cores,
+             table->cores == 1 ? "" : "s", table->fingerprint, table->kind, table->command);
+    utf8_show(text);
+    return text;
 }
 
 static enum status write_rows(const struct tilings *tilings, const struct table_about *about,

@@ -198,11 +198,3 @@ enum status chip_cores(const struct hardware *hw, int most, int64_t asked, int *
     *cores = asked ? (int)asked : most;
     return STATUS_OK;
 }
-
-double chip_buffer_bytes(const struct hardware *hw)
-{
-    double bytes = 0;
-    for (int b = 0; b < hw->buffer_count; b++)
-        bytes += (double)hw->buffers[b].capacity_bytes;
-    return bytes * hw->cores;
-}

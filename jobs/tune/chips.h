@@ -44,7 +44,4 @@ void chips_each_file(const struct chips *chips, void (*visit)(void *context, con
 enum status chip_cores(const struct hardware *hw, int most, int64_t asked, int *cores,
                        struct error *error);
 
-/* What the chip keeps its data in on the way, all cores together: its limited buffers. */
-double chip_buffer_bytes(const struct hardware *hw);
-
 #endif

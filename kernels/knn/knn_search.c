@@ -9,7 +9,6 @@
  * same, and no longer counted as ruled out. They spare the sums of the rest. */
 #include "core/array.h"
 #include "kernels/knn/knn_costs.h"
-#include "search/listed.h"
 #include "search/strategy.h"
 
 #include <omp.h>

@@ -1,5 +1,5 @@
 /* Lists aligned, against what is promised, checked by counting and by trying every order. */
-#include "formats/align.h"
+#include "formats/profile_join.h"
 
 #include <criterion/criterion.h>
 #include <gsl/gsl_rng.h>

@@ -1,6 +1,6 @@
 /* Tables of calls, answered in every format. */
+#include "network/problem.h"
 #include "network/read.h"
-#include "network/variant.h"
 #include "results/report_network.h"
 #include "tests/fuzz/fuzz.h"
 

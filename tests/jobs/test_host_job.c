@@ -4,7 +4,7 @@
 #include "jobs/sweep/sweep_merge.h"
 #include "jobs/table/tilings.h"
 #include "jobs/tune/host_job.h"
-#include "results/store_gc.h"
+#include "results/store_rows.h"
 #include "tests/hardware_files.h"
 
 #include <jansson.h>

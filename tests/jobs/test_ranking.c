@@ -1,6 +1,6 @@
-/* Recorded tilings among others (jobs/evaluate/ranking.h), on a made-up bank: what is drawn from is
- * listed a second time from the whole space, and draws are uniform. */
-#include "jobs/evaluate/ranking.h"
+/* Recorded tilings among others (jobs/evaluate/evaluate.h), on a made-up bank: what is drawn from
+ * is listed a second time from the whole space, and draws are uniform. */
+#include "jobs/evaluate/evaluation.h"
 #include "kernels/matmul/matmul_bank.h"
 #include "tests/hardware_files.h"
 

@@ -6,7 +6,7 @@
 #include "kernels/registry.h"
 #include "tests/support/cases.h"
 #include "validate/loops.h"
-#include "validate/memory.h"
+#include "validate/measure.h"
 #include "validate/runner.h"
 
 #include <criterion/criterion.h>

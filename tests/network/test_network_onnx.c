@@ -2,7 +2,6 @@
  * known; how exporters compute shapes, by nodes of their own; and models that are wrong. */
 #include "network/problem.h"
 #include "network/read.h"
-#include "network/variant.h"
 #include "tests/hardware_files.h"
 
 #ifdef AUTOTUNE_ONNX

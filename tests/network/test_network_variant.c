@@ -1,7 +1,7 @@
 /* network/variant: which sizes hold the batch, of made-up calls with traps, and of the published
  * runs where AUTOTUNE_NETWORK_RUNS names their folder; what cannot be scaled; blocks. */
+#include "network/problem.h"
 #include "network/read.h"
-#include "network/variant.h"
 #include "tests/hardware_files.h"
 
 TestSuite(network_variant, .init = enter, .fini = leave);

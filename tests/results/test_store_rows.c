@@ -2,9 +2,8 @@
  * an export brings back and what a table takes, on drawn rows and against brute force. */
 #include "core/version.h"
 #include "jobs/table/tilings.h"
-#include "results/store_diff.h"
-#include "results/store_gc.h"
 #include "results/store_import.h"
+#include "results/store_rows.h"
 #include "results/store_write.h"
 #include "tests/hardware_files.h"
 

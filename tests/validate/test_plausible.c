@@ -2,7 +2,7 @@
  * machines, and measuring again with times made up. */
 #include "jobs/calibrate/calibrate_host.h"
 #include "tests/hardware_files.h"
-#include "validate/calibrate/plausible.h"
+#include "validate/calibrate/host_calibration.h"
 
 #include <math.h>
 

@@ -5,9 +5,27 @@
 #define AUTOTUNE_VALIDATE_CALIBRATE_LEVELS_H
 
 #include "core/host.h"
-#include "validate/calibrate/control.h"
 #include "validate/calibrate/stream_rates.h"
 #include "validate/calibrate/topology.h"
+#include "validate/timing.h"
+
+#include <signal.h>
+
+/* What the parts of a calibration share: how to stop, how to say how far it is, and single samples
+ * by the protocol of validate/timing.h. */
+struct calibrate_control {
+    const volatile sig_atomic_t *stop;                                               /* or NULL */
+    void (*progress)(void *context, const char *phase, int64_t done, int64_t total); /* or NULL */
+    void *context;
+    int64_t samples, dropped; /* so far */
+};
+
+bool calibrate_stopped(const struct calibrate_control *control);
+void calibrate_progress(const struct calibrate_control *control, const char *phase, int64_t done,
+                        int64_t total);
+
+/* Five significant digits: more than a measurement has, and few enough to be read. */
+double calibration_digits(double value);
 
 /* How fast one thread reads `bytes` over and over. */
 struct reach {

@@ -4,7 +4,7 @@
  * multiply-adds in registers, enough of them to hide the latency of one. */
 #include "validate/calibrate/loop_times.h"
 
-#include "validate/calibrate/plausible.h"
+#include "validate/calibrate/host_calibration.h"
 #include "validate/calibrate/stream_rates.h"
 #include "validate/linear_fit.h"
 

@@ -5,7 +5,7 @@
 #define AUTOTUNE_VALIDATE_CALIBRATE_LOOP_TIMES_H
 
 #include "core/host.h"
-#include "validate/calibrate/control.h"
+#include "validate/calibrate/levels.h"
 #include "validate/loops.h"
 
 /* A loop's costs from timed calls with so many steps each: GSL's robust least squares

@@ -3,7 +3,7 @@
 #include "validate/runner.h"
 
 #include "kernels/cubefx/cubefx.h"
-#include "validate/memory.h"
+#include "validate/measure.h"
 #include "validate/random.h"
 
 #include <float.h>

@@ -10,7 +10,7 @@
  */
 #include "kernels/knn/host/knn_host.h"
 #include "kernels/knn/host/knn_tiled.h"
-#include "validate/memory.h"
+#include "validate/measure.h"
 #include "validate/random.h"
 #include "validate/runner.h"
 

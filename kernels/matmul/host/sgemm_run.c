@@ -11,7 +11,7 @@
 #include "kernels/matmul/host/matmul_host.h"
 #include "kernels/matmul/host/sgemm.h"
 #include "kernels/matmul/matmul.h"
-#include "validate/memory.h"
+#include "validate/measure.h"
 #include "validate/random.h"
 #include "validate/runner.h"
 
