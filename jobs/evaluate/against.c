@@ -314,14 +314,14 @@ static json_t *row_json(const struct view *v, const struct space *space, size_t 
                      tiling_json(space->axes, space->axis_count, &duel->best));
 }
 
-struct ranked {
+struct gained {
     double gain;
     size_t row;
 };
 
-static int compare_ranked(const void *a, const void *b)
+static int compare_gained(const void *a, const void *b)
 {
-    const struct ranked *x = a, *y = b;
+    const struct gained *x = a, *y = b;
     if (x->gain != y->gain)
         return x->gain > y->gain ? -1 : 1;
     return (x->row > y->row) - (x->row < y->row);
@@ -331,7 +331,7 @@ static int compare_ranked(const void *a, const void *b)
 static enum status add_ranked(const struct view *v, const struct space *space, json_t *answer,
                               struct error *error)
 {
-    struct ranked *ranked = malloc((v->bank->count + 1) * sizeof *ranked);
+    struct gained *ranked = malloc((v->bank->count + 1) * sizeof *ranked);
     json_t *largest = json_array(), *worst = json_array();
     size_t count = 0;
     json_object_set_new(answer, "largest_gains", largest);
@@ -340,8 +340,8 @@ static enum status add_ranked(const struct view *v, const struct space *space, j
         return error_memory(error);
     for (size_t row = 0; row < v->bank->count; row++)
         if (is_compared(v, row))
-            ranked[count++] = (struct ranked){gain_of(v, row), row};
-    qsort(ranked, count, sizeof *ranked, compare_ranked);
+            ranked[count++] = (struct gained){gain_of(v, row), row};
+    qsort(ranked, count, sizeof *ranked, compare_gained);
     for (size_t i = 0; i < count && i < SHOWN && ranked[i].gain > 0; i++)
         json_array_append_new(largest, row_json(v, space, ranked[i].row));
     for (size_t i = 0; i < count && i < SHOWN && ranked[count - 1 - i].gain < 0; i++)
