@@ -28,6 +28,7 @@
 #include "validate/model_quality.h"
 #include "validate/random.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,13 +156,14 @@ static enum status count_faster(const struct ranking *r, size_t row, struct play
 static enum status rank_row(const struct ranking *r, size_t row, struct player *player,
                             struct error *error)
 {
-    struct problem problem;
+    struct problem problem = {0};
     struct tiling recorded;
-    struct space space;
+    struct space space = {.kind = NULL};
     struct ranked *ranked = &r->ranked[row];
     const struct stop stop = {.told = r->options->stop};
     TRY(go_on(r, error));
     TRY(evaluate_open(&r->bank->rows[row], r->hw, &problem, &recorded, &space, error));
+    assert(space.kind);
     space.stop = &stop;
     int drawn = ranking_draw_one(&space, &problem, &r->bank->rows[row], &recorded, r->options->seed,
                                  player->drawn, &ranked->others, error);
