@@ -8,6 +8,7 @@
 #include "core/suggest.h"
 #include "search/workers.h"
 
+#include <assert.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -506,6 +507,7 @@ static enum status fill_cells(struct grid *grid, struct error *error)
 {
     struct landscape *map = grid->map;
     TRY(grid_choose_values(grid, error));
+    assert(map->count[0] > 0 && map->count[1] > 0);
     map->cells = calloc((size_t)map->count[0] * (size_t)map->count[1], sizeof *map->cells);
     if (!map->cells)
         return error_memory(error);
