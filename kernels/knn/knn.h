@@ -6,7 +6,7 @@
  * distances and their indices of every row on to the next tile along n (Alg. 4).
  *
  * knn.c is the operator and which tilings exist, knn_search.c how they are searched with the costs
- * of knn_costs.c; knn_emitter.c writes Alg. 4, knn_baselines.c what it is compared with, both
+ * of knn_costs.c; knn_selection.c writes Alg. 4, knn_baselines.c what it is compared with, both
  * with knn_emitter.h. */
 #ifndef AUTOTUNE_KERNELS_KNN_KNN_H
 #define AUTOTUNE_KERNELS_KNN_KNN_H

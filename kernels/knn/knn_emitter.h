@@ -73,6 +73,8 @@ void knn_fill_constants(struct knn_emitter *w, int64_t elements);
  * x or y. */
 void knn_compare_less(struct knn_emitter *w, struct knn_span span, const struct region *a,
                       const struct region *b);
+void knn_compare_equal(struct knn_emitter *w, struct knn_span span, const struct region *a,
+                       const struct region *b);
 void knn_select(struct knn_emitter *w, struct knn_span span, const struct region *dst,
                 const struct region *x, const struct region *y);
 
