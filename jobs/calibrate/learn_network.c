@@ -324,7 +324,7 @@ static enum status leave_out(const struct judging *j, int left_out, struct error
 {
     struct correction c = {0};
     size_t seen_count = 0;
-    char *seen = malloc(j->table->count);
+    char *seen = calloc(j->table->count, 1);
     if (!seen)
         return error_memory(error);
     for (size_t r = 0; r < j->table->count; r++) {

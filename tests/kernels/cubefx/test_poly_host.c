@@ -95,16 +95,17 @@ static void same(float got, float expected, const char *what)
 static const float *scalar_results(const struct poly_plan *plan, enum host_isa isa,
                                    struct arrays *a)
 {
-    float **expected = &a->expected[plan->algorithm];
-    if (*expected)
-        return *expected;
-    *expected = malloc((size_t)(plan->inputs * plan->functions) * sizeof **expected);
+    float *expected = a->expected[plan->algorithm];
+    if (expected)
+        return expected;
+    expected = malloc((size_t)(plan->inputs * plan->functions) * sizeof *expected);
     for (int64_t f = 0; f < plan->functions; f++)
         for (int64_t i = 0; i < plan->inputs; i++)
-            (*expected)[f * plan->inputs + i] = poly_scalar(
+            expected[f * plan->inputs + i] = poly_scalar(
                 plan->algorithm, poly_kernels_of(isa)->fused,
                 a->coefficients.values + f * plan->terms, plan->terms, a->inputs.values[i]);
-    return *expected;
+    a->expected[plan->algorithm] = expected;
+    return expected;
 }
 
 static void expect_scalar(const struct poly_plan *plan, enum host_isa isa, struct arrays *a,
