@@ -9,7 +9,7 @@
 # What is wanted is 0.3 s; what is demanded is generous, for slow machines, and more so for slow
 # builds ($AUTOTUNE_SLOW). What is started takes far longer than that by itself.
 . "$(dirname "$0")/../support/script.sh"
-begin_s=0.7 # until the signal: it has begun
+begin_s=0.4 # until the signal: it has begun
 allowed_ms=${AUTOTUNE_SLOW:+20000}
 allowed_ms=${allowed_ms:-3000}
 patience_s=30

@@ -11,25 +11,24 @@
  * Sizes of a register tile are constants in every instance: arrays of vectors are registers then.
  */
 #include "kernels/cubefx/host/poly.h"
-
-/* gcc keeps an array in registers once loops over it are gone. */
-#define UNROLLED _Pragma("GCC unroll 24")
-#define INLINE   static inline __attribute__((always_inline))
+#include "kernels/unrolled.h"
 
 INLINE void store_tile(const struct poly_strip *strip, int functions, int vectors,
                        const vector *sums, float *results)
 {
     if (strip->stream) {
-        UNROLLED for (int f = 0; f < functions; f++)
-        {
-            UNROLLED for (int v = 0; v < vectors; v++)
+        UNROLLED
+        for (int f = 0; f < functions; f++) {
+            UNROLLED
+            for (int v = 0; v < vectors; v++)
                 STREAM(results + f * strip->pitch + v * LANES, sums[f * vectors + v]);
         }
         return;
     }
-    UNROLLED for (int f = 0; f < functions; f++)
-    {
-        UNROLLED for (int v = 0; v < vectors; v++)
+    UNROLLED
+    for (int f = 0; f < functions; f++) {
+        UNROLLED
+        for (int v = 0; v < vectors; v++)
             STORE(results + f * strip->pitch + v * LANES, sums[f * vectors + v]);
     }
 }
@@ -39,18 +38,23 @@ INLINE void horner_tile(const struct poly_strip *strip, int functions, int vecto
 {
     vector sums[POLY_MAX_FUNCTIONS * 4], x[POLY_MAX_VECTORS];
     const float *a = strip->coefficients;
-    UNROLLED for (int v = 0; v < vectors; v++) x[v] = LOAD(inputs + v * LANES);
-    UNROLLED for (int f = 0; f < functions; f++)
-    {
-        UNROLLED for (int v = 0; v < vectors; v++) sums[f * vectors + v] = SPREAD(a + f);
+    UNROLLED
+    for (int v = 0; v < vectors; v++)
+        x[v] = LOAD(inputs + v * LANES);
+    UNROLLED
+    for (int f = 0; f < functions; f++) {
+        UNROLLED
+        for (int v = 0; v < vectors; v++)
+            sums[f * vectors + v] = SPREAD(a + f);
     }
     for (int64_t t = 1; t < strip->terms; t++) {
         a += functions;
-        UNROLLED for (int f = 0; f < functions; f++)
-        {
+        UNROLLED
+        for (int f = 0; f < functions; f++) {
             vector coefficient = SPREAD(a + f);
-            UNROLLED for (int v = 0; v < vectors; v++) sums[f * vectors + v] =
-                MULTIPLY_ADD(sums[f * vectors + v], x[v], coefficient);
+            UNROLLED
+            for (int v = 0; v < vectors; v++)
+                sums[f * vectors + v] = MULTIPLY_ADD(sums[f * vectors + v], x[v], coefficient);
         }
     }
     store_tile(strip, functions, vectors, sums, results);
@@ -61,19 +65,24 @@ INLINE void matrix_tile(const struct poly_strip *strip, int functions, int vecto
 {
     vector sums[POLY_MAX_FUNCTIONS * 4], power[POLY_MAX_VECTORS];
     const float *a = strip->coefficients;
-    UNROLLED for (int f = 0; f < functions; f++)
-    {
-        UNROLLED for (int v = 0; v < vectors; v++) sums[f * vectors + v] = SPREAD(a + f);
+    UNROLLED
+    for (int f = 0; f < functions; f++) {
+        UNROLLED
+        for (int v = 0; v < vectors; v++)
+            sums[f * vectors + v] = SPREAD(a + f);
     }
     for (int64_t t = 1; t < strip->terms; t++) {
         a += functions;
-        UNROLLED for (int v = 0; v < vectors; v++) power[v] = LOAD(powers + v * LANES);
+        UNROLLED
+        for (int v = 0; v < vectors; v++)
+            power[v] = LOAD(powers + v * LANES);
         powers += vectors * LANES;
-        UNROLLED for (int f = 0; f < functions; f++)
-        {
+        UNROLLED
+        for (int f = 0; f < functions; f++) {
             vector coefficient = SPREAD(a + f);
-            UNROLLED for (int v = 0; v < vectors; v++) sums[f * vectors + v] =
-                MULTIPLY_ADD(coefficient, power[v], sums[f * vectors + v]);
+            UNROLLED
+            for (int v = 0; v < vectors; v++)
+                sums[f * vectors + v] = MULTIPLY_ADD(coefficient, power[v], sums[f * vectors + v]);
         }
     }
     store_tile(strip, functions, vectors, sums, results);
@@ -82,10 +91,12 @@ INLINE void matrix_tile(const struct poly_strip *strip, int functions, int vecto
 INLINE void powers_panel(int vectors, const float *inputs, int64_t terms, float *powers)
 {
     vector x[POLY_MAX_VECTORS], power[POLY_MAX_VECTORS];
-    UNROLLED for (int v = 0; v < vectors; v++) power[v] = x[v] = LOAD(inputs + v * LANES);
+    UNROLLED
+    for (int v = 0; v < vectors; v++)
+        power[v] = x[v] = LOAD(inputs + v * LANES);
     for (int64_t t = 1; t < terms; t++) {
-        UNROLLED for (int v = 0; v < vectors; v++)
-        {
+        UNROLLED
+        for (int v = 0; v < vectors; v++) {
             STORE(powers + v * LANES, power[v]);
             power[v] = power[v] * x[v];
         }

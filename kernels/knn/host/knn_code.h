@@ -8,6 +8,7 @@
 
 #include "core/host.h"
 #include "kernels/each_row.h"
+#include "kernels/unrolled.h"
 
 #include <stddef.h>
 

@@ -10,7 +10,7 @@ typedef float vec __attribute__((vector_size(16), aligned(4), may_alias));
 static inline unsigned near_mask(vec distances, vec threshold)
 {
     unsigned mask = 0;
-#pragma GCC unroll 4
+    UNROLLED
     for (int i = 0; i < LANES; i++)
         mask |= (unsigned)!(distances[i] >= threshold[i]) << i;
     return mask;

@@ -4,42 +4,40 @@
  * is near KNN_CODE            the name of the table Numbers of rows and vectors are constants after
  * inlining, so that the sums are registers. */
 
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
-
-ALWAYS_INLINE vec load(const float *from)
+INLINE vec load(const float *from)
 {
     return *(const vec *)from;
 }
 
-ALWAYS_INLINE vec all(float x)
+INLINE vec all(float x)
 {
     return x - (vec){0};
 }
 
-ALWAYS_INLINE void multiply(const int R, const int V, const float *tests, const float *trainings,
-                            vec sum[KNN_MAX_ROWS][KNN_MAX_VECTORS])
+INLINE void multiply(const int R, const int V, const float *tests, const float *trainings,
+                     vec sum[KNN_MAX_ROWS][KNN_MAX_VECTORS])
 {
     vec q[KNN_MAX_VECTORS];
-#pragma GCC unroll 8
+    UNROLLED
     for (int v = 0; v < V; v++)
         q[v] = load(trainings + (ptrdiff_t)v * LANES);
-#pragma GCC unroll 32
+    UNROLLED
     for (int r = 0; r < R; r++) {
         vec p = all(tests[r]);
-#pragma GCC unroll 8
+        UNROLLED
         for (int v = 0; v < V; v++)
             sum[r][v] += p * q[v];
     }
 }
 
-ALWAYS_INLINE void multiply_all(const int R, const int V, const struct knn_step *step,
-                                vec sum[KNN_MAX_ROWS][KNN_MAX_VECTORS])
+INLINE void multiply_all(const int R, const int V, const struct knn_step *step,
+                         vec sum[KNN_MAX_ROWS][KNN_MAX_VECTORS])
 {
     enum { UNROLL = 4 };
     const float *p = step->tests, *q = step->trainings;
     int64_t stride = step->stride, left = step->dimensions;
     for (; left >= UNROLL; left -= UNROLL) {
-#pragma GCC unroll 4
+        UNROLLED
         for (int u = 0; u < UNROLL; u++, q += stride)
             multiply(R, V, p + (ptrdiff_t)u * R, q, sum);
         p += (ptrdiff_t)UNROLL * R;
@@ -49,23 +47,23 @@ ALWAYS_INLINE void multiply_all(const int R, const int V, const struct knn_step 
 }
 
 /* Distances, compared while they are in registers; they go to memory only if one is near. */
-ALWAYS_INLINE bool compare(const int R, const int V, const struct knn_step *step,
-                           vec sum[KNN_MAX_ROWS][KNN_MAX_VECTORS])
+INLINE bool compare(const int R, const int V, const struct knn_step *step,
+                    vec sum[KNN_MAX_ROWS][KNN_MAX_VECTORS])
 {
     enum { BITS = KNN_WORD_BITS };
     const int words = (V * LANES + BITS - 1) / BITS;
     uint64_t any = 0;
-#pragma GCC unroll 32
+    UNROLLED
     for (int r = 0; r < R; r++) {
         vec threshold = all(step->thresholds[r]);
         uint64_t near[KNN_MAX_WORDS] = {0};
-#pragma GCC unroll 8
+        UNROLLED
         for (int v = 0; v < V; v++) {
             sum[r][v] = 1 - sum[r][v];
             near[v * LANES / BITS] |= (uint64_t)near_mask(sum[r][v], threshold)
                                       << (v * LANES % BITS);
         }
-#pragma GCC unroll 2
+        UNROLLED
         for (int w = 0; w < words; w++) {
             step->near[r * words + w] = near[w];
             any |= near[w];
@@ -73,37 +71,37 @@ ALWAYS_INLINE bool compare(const int R, const int V, const struct knn_step *step
     }
     if (!any)
         return false;
-#pragma GCC unroll 32
+    UNROLLED
     for (int r = 0; r < R; r++)
-#pragma GCC unroll 8
-        for (int v = 0; v < V; v++)
-            *(vec *)(step->distances + (ptrdiff_t)(r * V + v) * LANES) = sum[r][v];
+        UNROLLED
+    for (int v = 0; v < V; v++)
+        *(vec *)(step->distances + (ptrdiff_t)(r * V + v) * LANES) = sum[r][v];
     return true;
 }
 
-ALWAYS_INLINE bool tile(const int R, const int V, const struct knn_step *step)
+INLINE bool tile(const int R, const int V, const struct knn_step *step)
 {
     vec sum[KNN_MAX_ROWS][KNN_MAX_VECTORS];
     const float *sums = step->sums;
-#pragma GCC unroll 32
+    UNROLLED
     for (int r = 0; r < R; r++)
-#pragma GCC unroll 8
-        for (int v = 0; v < V; v++)
-            sum[r][v] = (vec){0};
+        UNROLLED
+    for (int v = 0; v < V; v++)
+        sum[r][v] = (vec){0};
     if (sums)
-#pragma GCC unroll 32
-        for (int r = 0; r < R; r++)
-#pragma GCC unroll 8
-            for (int v = 0; v < V; v++)
-                sum[r][v] = load(sums + (ptrdiff_t)(r * V + v) * LANES);
+        UNROLLED
+    for (int r = 0; r < R; r++)
+        UNROLLED
+    for (int v = 0; v < V; v++)
+        sum[r][v] = load(sums + (ptrdiff_t)(r * V + v) * LANES);
     multiply_all(R, V, step, sum);
     if (!step->carry)
         return compare(R, V, step, sum);
-#pragma GCC unroll 32
+    UNROLLED
     for (int r = 0; r < R; r++)
-#pragma GCC unroll 8
-        for (int v = 0; v < V; v++)
-            *(vec *)(step->carry + (ptrdiff_t)(r * V + v) * LANES) = sum[r][v];
+        UNROLLED
+    for (int v = 0; v < V; v++)
+        *(vec *)(step->carry + (ptrdiff_t)(r * V + v) * LANES) = sum[r][v];
     return false;
 }
 

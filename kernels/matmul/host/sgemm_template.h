@@ -15,14 +15,12 @@
 /* Numbers of rows, vectors and lanes are constants below 32: their products fit int.
  * NOLINTBEGIN(bugprone-implicit-widening-of-multiplication-result) */
 
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
-
-ALWAYS_INLINE vec load(const float *from)
+INLINE vec load(const float *from)
 {
     return *(const vec *)from;
 }
 
-ALWAYS_INLINE vec all(float x)
+INLINE vec all(float x)
 {
     return x - (vec){0};
 }
@@ -37,36 +35,36 @@ struct rows {
     int64_t lda, lda3;
 };
 
-ALWAYS_INLINE int64_t row_offset(const struct rows *rows, int r)
+INLINE int64_t row_offset(const struct rows *rows, int r)
 {
     return r == 0 ? 0 : r == 1 ? rows->lda : r == 2 ? 2 * rows->lda : rows->lda3;
 }
 
 /* One k: number `ahead` after where `rows` stands. */
-ALWAYS_INLINE void multiply(const int R, const int V, const bool packed, const bool masked,
-                            const int ahead, const struct rows *rows, const float *b, mask last,
-                            vec sum[SGEMM_MAX_ROWS][SGEMM_MAX_VECTORS])
+INLINE void multiply(const int R, const int V, const bool packed, const bool masked,
+                     const int ahead, const struct rows *rows, const float *b, mask last,
+                     vec sum[SGEMM_MAX_ROWS][SGEMM_MAX_VECTORS])
 {
     vec x[SGEMM_MAX_VECTORS];
-#pragma GCC unroll 8
+    UNROLLED
     for (int v = 0; v < V; v++)
         x[v] = masked && v == V - 1 ? load_some(b + v * LANES, last) : load(b + v * LANES);
-#pragma GCC unroll 32
+    UNROLLED
     for (int r = 0; r < R; r++) {
         const float *at = packed
                               ? rows->at[0] + ahead * R + r
                               : rows->at[r / ROW_GROUP] + row_offset(rows, r % ROW_GROUP) + ahead;
         vec y = all(*at);
-#pragma GCC unroll 8
+        UNROLLED
         for (int v = 0; v < V; v++)
             sum[r][v] += y * x[v];
     }
 }
 
-ALWAYS_INLINE void advance(const int R, const bool packed, const int steps, struct rows *rows)
+INLINE void advance(const int R, const bool packed, const int steps, struct rows *rows)
 {
     const int groups = packed ? 1 : (R + ROW_GROUP - 1) / ROW_GROUP;
-#pragma GCC unroll 8
+    UNROLLED
     for (int g = 0; g < groups; g++) {
         rows->at[g] += packed ? steps * R : steps;
         __asm__("" : "+r"(rows->at[g]));
@@ -75,23 +73,22 @@ ALWAYS_INLINE void advance(const int R, const bool packed, const int steps, stru
         __asm__("" : "+r"(rows->lda), "+r"(rows->lda3));
 }
 
-ALWAYS_INLINE void multiply_all(const int R, const int V, const bool packed, const bool masked,
-                                const int apart, const struct sgemm_step *step, const float *a,
-                                const float *b, mask last,
-                                vec sum[SGEMM_MAX_ROWS][SGEMM_MAX_VECTORS])
+INLINE void multiply_all(const int R, const int V, const bool packed, const bool masked,
+                         const int apart, const struct sgemm_step *step, const float *a,
+                         const float *b, mask last, vec sum[SGEMM_MAX_ROWS][SGEMM_MAX_VECTORS])
 {
     enum { UNROLL = 4 };
     vec other[UNROLL - 1][2][SGEMM_MAX_VECTORS];
     struct rows rows = {.lda = step->lda, .lda3 = 3 * step->lda};
     int64_t ldb = step->ldb, k = step->k;
-#pragma GCC unroll 8
+    UNROLLED
     for (int g = 0; g < ROW_GROUPS; g++)
         rows.at[g] = a + g * ROW_GROUP * rows.lda;
-#pragma GCC unroll 4
+    UNROLLED
     for (int i = 0; i < (apart - 1) * R * V; i++)
         other[i / (R * V)][i / V % R][i % V] = (vec){0};
     for (; k >= UNROLL; k -= UNROLL) {
-#pragma GCC unroll 4
+        UNROLLED
         for (int u = 0; u < UNROLL; u++) {
             multiply(R, V, packed, masked, u, &rows, b, last,
                      u % apart ? other[u % apart - 1] : sum);
@@ -104,7 +101,7 @@ ALWAYS_INLINE void multiply_all(const int R, const int V, const bool packed, con
         multiply(R, V, packed, masked, 0, &rows, b, last, sum);
         advance(R, packed, 1, &rows);
     }
-#pragma GCC unroll 4
+    UNROLLED
     for (int i = 0; i < (apart - 1) * R * V; i++)
         sum[i / V % R][i % V] += other[i / (R * V)][i / V % R][i % V];
 }
@@ -112,46 +109,45 @@ ALWAYS_INLINE void multiply_all(const int R, const int V, const bool packed, con
 /* How one row of sums gets into C. */
 enum keeping { KEEP_STORE, KEEP_ADD, KEEP_STREAM };
 
-ALWAYS_INLINE void keep(const int R, const int V, const bool masked, const enum keeping how,
-                        const struct sgemm_step *step, mask last, float *c,
-                        vec sum[SGEMM_MAX_ROWS][SGEMM_MAX_VECTORS])
+INLINE void keep(const int R, const int V, const bool masked, const enum keeping how,
+                 const struct sgemm_step *step, mask last, float *c,
+                 vec sum[SGEMM_MAX_ROWS][SGEMM_MAX_VECTORS])
 {
-#pragma GCC unroll 32
+    UNROLLED
     for (int r = 0; r < R; r++, c += step->ldc)
-#pragma GCC unroll 8
-        for (int v = 0; v < V; v++) {
-            float *at = c + v * LANES;
-            bool some = masked && v == V - 1;
-            vec x = sum[r][v];
-            if (how == KEEP_ADD)
-                x += some ? load_some(at, last) : load(at);
-            if (some)
-                store_some(at, last, x);
-            else if (how == KEEP_STREAM)
-                store_past(at, x);
-            else
-                *(vec *)at = x;
-        }
+        UNROLLED
+    for (int v = 0; v < V; v++) {
+        float *at = c + v * LANES;
+        bool some = masked && v == V - 1;
+        vec x = sum[r][v];
+        if (how == KEEP_ADD)
+            x += some ? load_some(at, last) : load(at);
+        if (some)
+            store_some(at, last, x);
+        else if (how == KEEP_STREAM)
+            store_past(at, x);
+        else
+            *(vec *)at = x;
+    }
 }
 
 /* Every `apart`-th k goes into a sum of its own. */
-ALWAYS_INLINE void tile(const int R, const int V, const bool packed, const bool masked,
-                        const int apart, const struct sgemm_step *step, const float *a,
-                        const float *b, float *c)
+INLINE void tile(const int R, const int V, const bool packed, const bool masked, const int apart,
+                 const struct sgemm_step *step, const float *a, const float *b, float *c)
 {
     vec sum[SGEMM_MAX_ROWS][SGEMM_MAX_VECTORS];
     mask last = mask_of(masked ? step->tail : LANES);
-#pragma GCC unroll 32
+    UNROLLED
     for (int r = 0; r < R; r++)
-#pragma GCC unroll 8
-        for (int v = 0; v < V; v++)
-            sum[r][v] = (vec){0};
+        UNROLLED
+    for (int v = 0; v < V; v++)
+        sum[r][v] = (vec){0};
     if (!step->stream)
-#pragma GCC unroll 32
-        for (int r = 0; r < R; r++)
-#pragma GCC unroll 8
-            for (int v = 0; v < V; v++)
-                __builtin_prefetch(c + r * step->ldc + v * LANES, 1);
+        UNROLLED
+    for (int r = 0; r < R; r++)
+        UNROLLED
+    for (int v = 0; v < V; v++)
+        __builtin_prefetch(c + r * step->ldc + v * LANES, 1);
     multiply_all(R, V, packed, masked, apart, step, a, b, last, sum);
     if (step->accumulate)
         keep(R, V, masked, KEEP_ADD, step, last, c, sum);
@@ -165,40 +161,39 @@ ALWAYS_INLINE void tile(const int R, const int V, const bool packed, const bool 
 enum { SWEEP_FACTORS = LANES < 16 ? 8 : 16 };
 
 /* R rows of C += A's columns times U rows of B, all along. */
-ALWAYS_INLINE void sweep_rows(const int R, const int U, const bool add,
-                              const struct sgemm_step *step, const float *a, const float *b,
-                              float *c)
+INLINE void sweep_rows(const int R, const int U, const bool add, const struct sgemm_step *step,
+                       const float *a, const float *b, float *c)
 {
     vec y[SGEMM_MAX_SWEEP_ROWS][SGEMM_SWEEP_STEPS];
     int64_t j = 0, whole = step->columns - step->columns % LANES;
     mask last = mask_of((int)(step->columns - whole));
-#pragma GCC unroll 4
+    UNROLLED
     for (int r = 0; r < R; r++)
-#pragma GCC unroll 4
-        for (int u = 0; u < U; u++)
-            y[r][u] = all(a[r * step->lda + u]);
+        UNROLLED
+    for (int u = 0; u < U; u++)
+        y[r][u] = all(a[r * step->lda + u]);
     for (; j < whole; j += LANES) {
         vec sum[SGEMM_MAX_SWEEP_ROWS];
-#pragma GCC unroll 4
+        UNROLLED
         for (int r = 0; r < R; r++)
             sum[r] = add ? load(c + r * step->ldc + j) : (vec){0};
-#pragma GCC unroll 4
+        UNROLLED
         for (int u = 0; u < U; u++) {
             vec x = load(b + u * step->ldb + j);
-#pragma GCC unroll 4
+            UNROLLED
             for (int r = 0; r < R; r++)
                 sum[r] += y[r][u] * x;
         }
-#pragma GCC unroll 4
+        UNROLLED
         for (int r = 0; r < R; r++)
             *(vec *)(c + r * step->ldc + j) = sum[r];
     }
     if (j == step->columns)
         return;
-#pragma GCC unroll 4
+    UNROLLED
     for (int r = 0; r < R; r++) {
         vec sum = add ? load_some(c + r * step->ldc + j, last) : (vec){0};
-#pragma GCC unroll 4
+        UNROLLED
         for (int u = 0; u < U; u++)
             sum += y[r][u] * load_some(b + u * step->ldb + j, last);
         store_some(c + r * step->ldc + j, last, sum);
@@ -207,8 +202,8 @@ ALWAYS_INLINE void sweep_rows(const int R, const int U, const bool add,
 
 /* Of a few rows of B at once a cache delivers as much as of one, and C is read and written once for
  * all of them. */
-ALWAYS_INLINE void sweep(const int R, const struct sgemm_step *step, const float *a, const float *b,
-                         float *c)
+INLINE void sweep(const int R, const struct sgemm_step *step, const float *a, const float *b,
+                  float *c)
 {
     const int U = R * SGEMM_SWEEP_STEPS <= SWEEP_FACTORS ? SGEMM_SWEEP_STEPS : 2;
     int64_t k = step->k % U ? 1 : U;
@@ -223,7 +218,7 @@ ALWAYS_INLINE void sweep(const int R, const struct sgemm_step *step, const float
 }
 
 /* The sums of four vectors' floats, each folded to four. */
-ALWAYS_INLINE quad totals(const quad part[4])
+INLINE quad totals(const quad part[4])
 {
     quad low01 = __builtin_shufflevector(part[0], part[1], 0, 4, 1, 5);
     quad high01 = __builtin_shufflevector(part[0], part[1], 2, 6, 3, 7);
@@ -235,13 +230,13 @@ ALWAYS_INLINE quad totals(const quad part[4])
 }
 
 /* C's elements by fours, row by row. */
-ALWAYS_INLINE void keep_totals(const int R, const int C, const struct sgemm_step *step, float *c,
-                               vec sum[SGEMM_MAX_DOT_ROWS][SGEMM_MAX_DOT_COLUMNS])
+INLINE void keep_totals(const int R, const int C, const struct sgemm_step *step, float *c,
+                        vec sum[SGEMM_MAX_DOT_ROWS][SGEMM_MAX_DOT_COLUMNS])
 {
-#pragma GCC unroll 8
+    UNROLLED
     for (int first = 0; first < R * C; first += 4) {
         quad part[4], four;
-#pragma GCC unroll 4
+        UNROLLED
         for (int i = 0; i < 4; i++)
             part[i] = first + i < R * C ? fold(sum[(first + i) / C][(first + i) % C]) : (quad){0};
         four = totals(part);
@@ -249,7 +244,7 @@ ALWAYS_INLINE void keep_totals(const int R, const int C, const struct sgemm_step
             *(quad *)(c + first) = four;
             continue;
         }
-#pragma GCC unroll 4
+        UNROLLED
         for (int i = 0; i < 4; i++)
             if (first + i < R * C)
                 c[(first + i) / C * step->ldc + (first + i) % C] = four[i];
@@ -257,35 +252,35 @@ ALWAYS_INLINE void keep_totals(const int R, const int C, const struct sgemm_step
 }
 
 /* Numbers k to k + LANES of every row times those of every column. */
-ALWAYS_INLINE void dot_step(const int R, const int C, const struct sgemm_step *step, const float *a,
-                            const float *b, vec sum[SGEMM_MAX_DOT_ROWS][SGEMM_MAX_DOT_COLUMNS])
+INLINE void dot_step(const int R, const int C, const struct sgemm_step *step, const float *a,
+                     const float *b, vec sum[SGEMM_MAX_DOT_ROWS][SGEMM_MAX_DOT_COLUMNS])
 {
     vec x[SGEMM_MAX_DOT_COLUMNS];
-#pragma GCC unroll 8
+    UNROLLED
     for (int j = 0; j < C; j++)
         x[j] = load(b + j * step->ldb);
-#pragma GCC unroll 8
+    UNROLLED
     for (int r = 0; r < R; r++) {
         vec y = load(a + r * step->lda);
-#pragma GCC unroll 8
+        UNROLLED
         for (int j = 0; j < C; j++)
             sum[r][j] += y * x[j];
     }
 }
 
-ALWAYS_INLINE void dot(const int R, const int C, const int apart, const struct sgemm_step *step,
-                       const float *a, const float *b, float *c)
+INLINE void dot(const int R, const int C, const int apart, const struct sgemm_step *step,
+                const float *a, const float *b, float *c)
 {
     vec sum[SGEMM_MAX_DOT_ROWS][SGEMM_MAX_DOT_COLUMNS],
         other[SGEMM_MAX_DOT_ROWS][SGEMM_MAX_DOT_COLUMNS];
     int64_t k = 0, whole = step->k - step->k % LANES;
     mask last = mask_of((int)(step->k - whole));
-#pragma GCC unroll 8
+    UNROLLED
     for (int r = 0; r < R; r++)
-#pragma GCC unroll 8
-        for (int j = 0; j < C; j++)
-            sum[r][j] = (vec){0};
-#pragma GCC unroll 2
+        UNROLLED
+    for (int j = 0; j < C; j++)
+        sum[r][j] = (vec){0};
+    UNROLLED
     for (int i = 0; i < (apart - 1) * R * C; i++)
         other[i / C][i % C] = (vec){0};
     for (; k + (int64_t)(apart - 1) * LANES < whole; k += (int64_t)apart * LANES) {
@@ -296,21 +291,21 @@ ALWAYS_INLINE void dot(const int R, const int C, const int apart, const struct s
     if (k < whole)
         dot_step(R, C, step, a + k, b + k, sum);
     if (whole < step->k) {
-#pragma GCC unroll 8
+        UNROLLED
         for (int r = 0; r < R; r++)
-#pragma GCC unroll 8
-            for (int j = 0; j < C; j++)
-                sum[r][j] += load_some(a + r * step->lda + whole, last) *
-                             load_some(b + j * step->ldb + whole, last);
+            UNROLLED
+        for (int j = 0; j < C; j++)
+            sum[r][j] += load_some(a + r * step->lda + whole, last) *
+                         load_some(b + j * step->ldb + whole, last);
     }
-#pragma GCC unroll 2
+    UNROLLED
     for (int i = 0; i < (apart - 1) * R * C; i++)
         sum[i / C][i % C] += other[i / C][i % C];
     keep_totals(R, C, step, c, sum);
 }
 
 /* Four rows by four columns turned. */
-ALWAYS_INLINE void turn(const float *from, int64_t from_row, float *to, int64_t to_row)
+INLINE void turn(const float *from, int64_t from_row, float *to, int64_t to_row)
 {
     quad r0 = *(const quad *)from, r1 = *(const quad *)(from + from_row);
     quad r2 = *(const quad *)(from + 2 * from_row), r3 = *(const quad *)(from + 3 * from_row);
@@ -325,8 +320,8 @@ ALWAYS_INLINE void turn(const float *from, int64_t from_row, float *to, int64_t 
 }
 
 /* to[column][row] = from[row][column]. The last four rows may overlap those before. */
-ALWAYS_INLINE void transpose(const float *from, int64_t from_row, int64_t rows, int64_t columns,
-                             float *to, int64_t to_row)
+INLINE void transpose(const float *from, int64_t from_row, int64_t rows, int64_t columns, float *to,
+                      int64_t to_row)
 {
     int64_t fours = rows < 4 ? 0 : columns - columns % 4;
     for (int64_t r = 0; r < rows && fours > 0; r += 4) {
