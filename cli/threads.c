@@ -36,7 +36,7 @@ static int try_to_start(int count, int *failed)
     return started;
 }
 
-void cli_require_threads(int threads)
+static void require_threads(int threads)
 {
     int failed;
     if (threads == 1)
@@ -51,7 +51,7 @@ void cli_require_threads(int threads)
 int cli_threads(int64_t asked)
 {
     int threads = asked ? (int)asked : topology_processors(NULL);
-    cli_require_threads(threads);
+    require_threads(threads);
     return threads;
 }
 

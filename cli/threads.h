@@ -5,11 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Ends the program where so many cannot be started, which OpenMP would do without a word of ours.
- */
-void cli_require_threads(int threads);
-
-/* As many as asked for, or, with 0, one for each processor that this process may use. */
+/* As many as asked for, or, with 0, one for each processor that this process may use. Ends the
+ * program where so many cannot be started, which OpenMP would do without a word of ours. */
 int cli_threads(int64_t asked);
 
 /* Whoever measures is told first when the machine does other things too. Looks for a fifth of a

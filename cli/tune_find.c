@@ -1,17 +1,19 @@
 /* First the store, then the work, then back into the store, for what is simulated and what is
  * measured alike. An answer that cannot be kept is still given: the error waits for the end. A job
  * does the measuring; here are its limit of time and its progress line. Of --count calls the two
- * searches about weights (jobs/tune/weights.h) are the main one's anew, with its store and its time
+ * searches about weights are the main one's anew, with its store and its time
  * limit each. */
 #include "cli/tune_find.h"
 
 #include "cli/progress.h"
 #include "cli/signals.h"
 #include "cli/threads.h"
-#include "jobs/tune/weights.h"
+#include "formats/json.h"
 #include "search/clock.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 /* ------------------------------------------------------------------ measuring */
 
@@ -21,7 +23,7 @@ void host_run_check(const struct task *task, const struct host_run *run)
     if (!run->question.wanted)
         return;
     cli_require(host_job_check(&task->job, &run->question, &error), &error);
-    cli_require_threads(task->job.cores);
+    (void)cli_threads(task->job.cores);
 }
 
 static void tell_measured(void *context, const char *phase, int64_t done, int64_t total)
@@ -180,7 +182,123 @@ void tune_find_close(struct tune_find *find)
     cli_require(find->kept, &find->error);
 }
 
-/* ------------------------------------------------------------------ many calls */
+/* ------------------------------------------------------------------ weights */
+
+/* What it is worth to bring weights, which many calls share, into the matrix unit's blocks once:
+ * the job with them in blocks and the kernel that brings them there, each with its best tiling.
+ * Both jobs are made of the options of the one at hand: the product has another layout, the
+ * conversion another kernel and shape. Which option and which kernel the operator says. A
+ * conversion pays from the first number of calls on with which it and the faster calls take less
+ * time together than the calls as they are. */
+struct weights {
+    struct job blocks, conversion; /* open; they use the chips and kernels of the job */
+};
+
+enum { WHY_SIZE = 256 };
+
+/* Of a conversion: what says how to search, and on what. */
+static bool is_of_any_job(const char *name)
+{
+    static const char *const names[] = {"hw", "cores", "strategy", "threads", "time-limit"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+static enum status copy_options(const struct job *from, bool all, struct job *to,
+                                struct error *error)
+{
+    job_init(to);
+    to->kernels = from->kernels;
+    for (int i = 0; i < from->option_count; i++)
+        if (all || is_of_any_job(from->options[i].name))
+            TRY(job_set(to, from->options[i].name, from->options[i].text, error));
+    for (int i = 0; i < from->override_count; i++)
+        TRY(job_set(to, "set-hw", from->overrides[i], error));
+    return STATUS_OK;
+}
+
+static enum status open_blocks(const struct job *job, struct job *blocks, struct error *error)
+{
+    const struct operator_choice *layout =
+        &job->problem.op->choices[job->problem.op->weights->choice];
+    TRY(copy_options(job, true, blocks, error));
+    TRY(job_set(blocks, layout->name, layout->values[1], error));
+    blocks->corrected = job->corrected;
+    TRY(job_open(blocks, job->chips, error));
+    blocks->correcting = job->correcting;
+    return STATUS_OK;
+}
+
+static enum status open_conversion(const struct job *job, const int64_t size[2],
+                                   struct job *conversion, struct error *error)
+{
+    char shape[64];
+    snprintf(shape, sizeof shape, "%lldx%lld", (long long)size[0], (long long)size[1]);
+    TRY(copy_options(job, false, conversion, error));
+    TRY(job_set(conversion, "kernel", job->problem.op->weights->kernel, error));
+    TRY(job_set(conversion, "shape", shape, error));
+    TRY(job_set(conversion, "dtype", dtype_name(job->problem.type), error));
+    return job_open(conversion, job->chips, error);
+}
+
+static void weights_close(struct weights *weights)
+{
+    job_close(&weights->blocks);
+    job_close(&weights->conversion);
+}
+
+/* *applies is false, and nothing is open, where there is nothing to compare: the operator has no
+ * weights, or they lie in blocks, or not all products have the same; or the space or the chip has
+ * no kernels with blocks, or none for the conversion, which *why says ("" otherwise). Weights
+ * chosen by what was learned of the chip are chosen so here. */
+static enum status weights_open(const struct job *job, struct weights *weights, bool *applies,
+                                char why[WHY_SIZE], struct error *error)
+{
+    int64_t size[2];
+    const struct operator_weights *of = job->problem.op->weights;
+    *applies = false;
+    *why = 0;
+    job_init(&weights->blocks);
+    job_init(&weights->conversion);
+    if (!of || job->hw->host || job->problem.choice[of->choice] || !of->shape(&job->problem, size))
+        return STATUS_OK;
+    enum status status = open_blocks(job, &weights->blocks, error);
+    if (status == STATUS_OK)
+        status = open_conversion(job, size, &weights->conversion, error);
+    *applies = status == STATUS_OK;
+    if (status != STATUS_OK)
+        weights_close(weights);
+    if (status != STATUS_INVALID)
+        return status;
+    snprintf(why, WHY_SIZE, "%.*s", WHY_SIZE - 1, error->text);
+    return STATUS_OK;
+}
+
+/* ------------------------------------------------------------------ the answer */
+
+/* What `calls` calls of `now_ns` each are against those with blocks and one conversion. NULL where
+ * one of the two has no legal tiling, or without memory. */
+static json_t *weights_json(const struct weights *weights, int64_t calls, double now_ns,
+                            const struct search_result *blocks,
+                            const struct search_result *conversion)
+{
+    if (!blocks->count || !conversion->count)
+        return NULL;
+    const struct space *product = &weights->blocks.space, *once = &weights->conversion.space;
+    double time_ns = found_ns(&blocks->best[0]), once_ns = found_ns(&conversion->best[0]);
+    double saved_ns = now_ns - time_ns, all_ns = once_ns + (double)calls * time_ns;
+    return json_pack("{s:f, s:f, s:f, s:o, s:f, s:b, s:b, s:o, s:o}", "time_ns", time_ns,
+                     "saved_ns", saved_ns, "conversion_ns", once_ns, "pays_from_call",
+                     saved_ns > 0 ? json_integer((json_int_t)floor(once_ns / saved_ns) + 1)
+                                  : json_null(),
+                     "total_ns", all_ns, "pays", all_ns < (double)calls * now_ns, "proven",
+                     blocks->optimal && conversion->optimal, "tiling",
+                     tiling_json(product->axes, product->axis_count, &blocks->best[0].tiling),
+                     "conversion_tiling",
+                     tiling_json(once->axes, once->axis_count, &conversion->best[0].tiling));
+}
 
 /* The model's answer to another job, from the same store; after tune_find_search. */
 static void find_other(struct tune_find *find, const struct job *job, struct job_result *result)
@@ -216,7 +334,7 @@ void tune_calls_add(struct tune_find *find, struct tune_answer *answer)
     struct weights weights;
     struct error error;
     bool applies;
-    char why[WEIGHTS_WHY_SIZE];
+    char why[WHY_SIZE];
     const struct job *job = &find->task->job;
     const struct found *best = tune_best(answer);
     if (!best || !job_text(job, "count"))
