@@ -55,7 +55,7 @@ int cmd_explain(int argc, char **argv)
     if (found)
         legal = verdict_write(task, &tiling, json, &answer);
     else
-        verdict_write_none(json, answer.stream);
+        verdict_write_none(&task->job.space, json, answer.stream);
     cli_answer_close(&answer);
     correction_close(task->correction);
     task_close(task);

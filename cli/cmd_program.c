@@ -131,7 +131,7 @@ int cmd_program(int argc, char **argv)
     else if (found)
         verdict_write(task, &tiling, json, &answer);
     else
-        verdict_write_none(json, answer.stream);
+        verdict_write_none(&task->job.space, json, answer.stream);
     cli_answer_close(&answer);
     task_close(task);
     return legal ? EXIT_ANSWER : EXIT_NONE;

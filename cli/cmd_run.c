@@ -316,7 +316,7 @@ int cmd_run(int argc, char **argv)
     else if (found)
         verdict_write(task, &tiling, json, &answer);
     else
-        verdict_write_none(json, answer.stream);
+        verdict_write_none(&task->job.space, json, answer.stream);
     cli_answer_close(&answer);
     for (int t = 0; t < running.run.tensor_count; t++)
         free(running.run.tensors[t].given);

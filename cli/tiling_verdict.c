@@ -129,6 +129,12 @@ static void write_json(const struct verdict *v, FILE *out)
     cli_require(json_write(document, out, &error), &error);
 }
 
+static void put_none(const struct space *space, FILE *out)
+{
+    fprintf(out, "no tiling of this space is legal%s%s\n", space->empty[0] ? ": " : "",
+            space->empty);
+}
+
 static void write_table(const struct verdict *v, const struct style *style, FILE *out)
 {
     const struct space *space = &v->task->job.space;
@@ -155,7 +161,7 @@ static void write_table(const struct verdict *v, const struct style *style, FILE
     if (v->has_nearest)
         fprintf(out, "nearest legal: --set %s\n", text);
     else
-        fprintf(out, "no tiling of this space is legal\n");
+        put_none(space, out);
     put_next(v, style, out);
 }
 
@@ -176,11 +182,12 @@ bool verdict_choose(const struct task *task, struct tiling *tiling)
     return found;
 }
 
-void verdict_write_none(bool json, FILE *out)
+void verdict_write_none(const struct space *space, bool json, FILE *out)
 {
-    fputs(json ? "{\n  \"schema\": 1,\n  \"tiling\": null\n}\n"
-               : "no tiling of this space is legal\n",
-          out);
+    if (json)
+        fputs("{\n  \"schema\": 1,\n  \"tiling\": null\n}\n", out);
+    else
+        put_none(space, out);
 }
 
 bool verdict_write(const struct task *task, const struct tiling *tiling, bool json,

@@ -10,7 +10,7 @@
 bool verdict_choose(const struct task *task, struct tiling *tiling);
 
 /* Says that there is none. */
-void verdict_write_none(bool json, FILE *out);
+void verdict_write_none(const struct space *space, bool json, FILE *out);
 
 /* Writes the limits that `tiling` breaks and the nearest legal one; or, of a legal one, its time,
  * what limits it, and how far it is at most from the best; and of both what the kernel looks like,

@@ -48,6 +48,7 @@ struct space {
     int block_count;
     struct space_block *blocks; /* owned; of space_add_block */
     int64_t candidates;
+    char empty[96]; /* why there are no candidates, where there are none: "axis 't' has no value" */
     int layout_count; /* of the work summaries */
     const struct work_layout *layouts;
     void *detail; /* the operator's own; freed by its destroy */

@@ -60,6 +60,7 @@ const char *tune_reason(const struct tune_answer *a, char text[TUNE_REASON_SIZE]
 {
     const struct space *space = a->space;
     int fewest = MAX_VIOLATIONS + 1;
+    *text = 0;
     if (a->search->count || a->cut_short)
         return NULL;
     for (int64_t i = 0; i < space->candidates && i < REASON_CANDIDATES; i++) {
@@ -73,7 +74,9 @@ const char *tune_reason(const struct tune_answer *a, char text[TUNE_REASON_SIZE]
             snprintf(text, TUNE_REASON_SIZE, "%s", violations[0].text);
         fewest = count < fewest ? count : fewest;
     }
-    return space->candidates ? text : NULL;
+    if (!space->candidates)
+        snprintf(text, TUNE_REASON_SIZE, "%s", space->empty);
+    return *text ? text : NULL;
 }
 
 const char *tune_core_counts_text(const struct tune_answer *a, char text[2 * TEXT_SIZE])

@@ -304,7 +304,8 @@ static void put_nothing(const struct tune_answer *a, const struct style *style, 
     if (a->cut_short)
         text_put_line(label, style, out, "before any was simulated");
     else if (reason)
-        text_put_line(label, style, out, "not even the smallest tiling fits: %s", reason);
+        text_put_line(label, style, out, "%s%s",
+                      a->space->candidates ? "not even the smallest tiling fits: " : "", reason);
     else
         text_put_line(label, style, out, "`autotune explain` says which limit one breaks");
 }

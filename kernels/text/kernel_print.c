@@ -177,6 +177,18 @@ static int put_tensor(const struct kernel_text *kernel, int n, FILE *out)
     return end - n;
 }
 
+/* Names alone would be words: the first of a list stands in parentheses unless it shows that it is a
+ * number. */
+static void put_values(const struct kernel_text *kernel, const struct expression *values, FILE *out)
+{
+    bool has_a_name = level_of(values) == ATOM && values->op != EXPRESSION_NUMBER && !values->args;
+    fputs(has_a_name ? "(" : "", out);
+    put(kernel, values, CHOICE, out);
+    fputs(has_a_name ? ")" : "", out);
+    fputs(values->next ? ", " : "", out);
+    put_list(kernel, values->next, out);
+}
+
 static int put_axis(const struct kernel_text *kernel, int n, FILE *out)
 {
     const struct kernel_axis *axis = &kernel->axes[n];
@@ -185,8 +197,8 @@ static int put_axis(const struct kernel_text *kernel, int n, FILE *out)
         fprintf(out, "%s%s", w ? ", " : "", axis->words[w]);
     if (kernel_cuts[axis->cut].name)
         put_call(kernel, kernel_cuts[axis->cut].name, axis->values, out);
-    else
-        put_list(kernel, axis->values, out);
+    else if (axis->values)
+        put_values(kernel, axis->values, out);
     return 1;
 }
 

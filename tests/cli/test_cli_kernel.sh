@@ -460,7 +460,41 @@ KERNEL
     said 'border=3'
 }
 
+# An axis that no value is left of: every command says so, and a sweep goes on.
+try_empty() {
+    cat >empty.kernel <<'KERNEL'
+kernel empty
+size N pad 16
+tensor X[N] f16, Y[N] f16
+axis t = powers(256, N)
+cores N
+for i in N by t
+  tile x: ub[i] f16
+  load x <- X
+  relu x <- x
+  store Y <- x
+KERNEL
+    local job=(--kernel empty.kernel --shape 16)
+    for strategy in bound exhaustive random; do
+        answer 1 "${job[@]}" --strategy $strategy --report page.html
+        said "  none legal   axis 't' has no value"
+    done
+    answer 1 "${job[@]}" --json
+    holds '.reason == "axis '"'t'"' has no value"' '.best == null'
+    for command in program explain run; do
+        answer 1 $command "${job[@]}"
+        said "no tiling of this space is legal: axis 't' has no value"
+    done
+    answer 1 "${job[@]}..600" --regret 5%
+    answer 1 --kernel causal_attention --shape 2x128x64
+    said "  none legal   axis 'block' has no value"
+    printf 'kernel,shape\nempty.kernel,16\nempty.kernel,512\n' >empty.csv
+    answer 1 sweep empty.csv --db empty.db
+    said '  none legal            1  of these: no tiling fits'
+}
+
 try_new
+try_empty
 try_numbers
 try_zero
 try_fixp

@@ -7,6 +7,7 @@
 #include "kernels/text/plan/kernel_shares.h"
 #include "kernels/text/space/kernel_space_internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -127,6 +128,12 @@ static enum status list_of_one(struct blocks *b, int64_t value, const int64_t **
     return keep_list(b->ks, values, b->error);
 }
 
+static void note_empty(struct blocks *b, int axis)
+{
+    snprintf(b->space->empty, sizeof b->space->empty, "axis '%.40s' has no value",
+             b->ks->kernel->axes[axis].name.text);
+}
+
 static enum status add_block(struct blocks *b)
 {
     const struct kernel_text *kernel = b->ks->kernel;
@@ -147,6 +154,11 @@ static enum status add_block(struct blocks *b)
             TRY(kernel_axis_values(&b->values, a, &list, b->error));
             block->values[a] = list.values;
             TRY(keep_list(b->ks, list.values, b->error));
+        }
+        if (list.count == 0) {
+            note_empty(b, a);
+            b->space->block_count--;
+            return STATUS_OK;
         }
         block->count[a] = list.count;
         if (__builtin_mul_overflow(product, list.count, &product) || product > MAX_CANDIDATES)
@@ -173,6 +185,8 @@ static enum status fix_axis(struct blocks *b, unsigned axes, int axis,
     struct kernel_list list;
     enum status status = STATUS_OK;
     TRY(kernel_axis_values(&b->values, axis, &list, b->error));
+    if (list.count == 0)
+        note_empty(b, axis);
     for (int i = 0; i < list.count && status == STATUS_OK; i++) {
         b->values.axes[axis] = list.values[i];
         b->later = i ? b->later | 1U << axis : b->later & ~(1U << axis);
@@ -215,7 +229,7 @@ enum status kernel_make_blocks(struct space *space, struct kernel_space *ks, str
         ks->require_axes[r] = kernel_axes_of(ks->kernel, ks->kernel->requires[r].truth);
     b.only_cores = b.of_cores & ~asked_by_lines(ks->kernel);
     TRY(fix_axes(&b, b.of_cores, 0, share));
-    return space->block_count || !b.refused.text[0]
+    return space->block_count || space->empty[0] || !b.refused.text[0]
                ? STATUS_OK
                : error_set(error, STATUS_INVALID, "%s", b.refused.text);
 }

@@ -189,6 +189,14 @@ static void set_types(struct kernel_operator *made)
         made->op.own_type = (enum dtype)text->tensors[0].type;
 }
 
+/* The text, and what its reader decided where it had a choice. */
+static void put_meaning(const struct kernel_text *text, FILE *out)
+{
+    kernel_text_print(text, out);
+    for (int a = 0; a < text->axis_count; a++)
+        fprintf(out, "%d %d\n", (int)text->axes[a].cut, text->axes[a].word_count);
+}
+
 static enum status set_fingerprint(struct kernel_operator *made, struct error *error)
 {
     char *printed = NULL;
@@ -197,7 +205,7 @@ static enum status set_fingerprint(struct kernel_operator *made, struct error *e
     FILE *out = open_memstream(&printed, &length);
     if (!out)
         return error_memory(error);
-    kernel_text_print(&made->text, out);
+    put_meaning(&made->text, out);
     if (fclose(out) != 0) {
         free(printed);
         return error_memory(error);
