@@ -2,8 +2,9 @@
  * one fills a row of its own, rows are appended in their order, and one sort makes the list the
  * same for any number of threads.
  *
- * All tilings in one list, open ones behind those that were simulated. The block of least bound is
- * opened first; the others then by the best time of that one, and what cannot matter is counted. */
+ * All tilings in one list, open ones behind those that were simulated. The block of least bound,
+ * and of most cores where bounds are alike, is opened first; the others then by the best time of
+ * that one, and what cannot matter is counted. */
 #include "search/candidates.h"
 
 #include "core/array.h"
@@ -108,10 +109,33 @@ static enum status list_tell(struct search_run *run, struct search_result *resul
 /* What is done with each block, and what bounds it. */
 struct listed {
     int stage;
-    int first; /* the block of least bound */
+    int first; /* the block that is opened first */
     int64_t *least_fs;
     enum block_use *use;
 };
+
+static int64_t cores_of(const struct space *space, int block)
+{
+    int axis = space_core_axis(space);
+    return axis < 0 ? 1 : space->blocks[block].values[axis][0];
+}
+
+/* The block of least bound. Bounds that differ by less than a launch mostly say nothing yet: of
+ * such blocks the one of most cores. */
+static int find_first(const struct space *space, const int64_t least_fs[])
+{
+    const int64_t as_good_fs = INT64_C(1000000000);
+    int least = 0, first;
+    for (int b = 1; b < space->block_count; b++)
+        if (least_fs[b] < least_fs[least])
+            least = b;
+    first = least;
+    for (int b = 0; b < space->block_count; b++)
+        if (least_fs[b] - least_fs[least] <= as_good_fs &&
+            cores_of(space, b) > cores_of(space, first))
+            first = b;
+    return first;
+}
 
 static enum status open_blocks(struct search_run *run, struct error *error)
 {
@@ -123,11 +147,9 @@ static enum status open_blocks(struct search_run *run, struct error *error)
     if (!listed->least_fs || !listed->use)
         return error_memory(error);
     run->candidates.complete = true;
-    for (int b = 0; b < space->block_count; b++) {
+    for (int b = 0; b < space->block_count; b++)
         listed->least_fs[b] = bounder_block_fs(&run->bounder, space, &space->blocks[b]);
-        if (listed->least_fs[b] < listed->least_fs[listed->first])
-            listed->first = b;
-    }
+    listed->first = find_first(space, listed->least_fs);
     return STATUS_OK;
 }
 
@@ -163,7 +185,7 @@ enum status list_take_first(struct search_run *run, struct error *error)
     return candidates_collect_first(run->space, &run->bounder, &run->candidates, error);
 }
 
-/* The block of least bound is searched first; of the others, those that its best leave any hope
+/* One block is searched first; of the others, those that its best leave any hope
  * are bounded and simulated together, and the rest is counted. */
 static enum status refill(struct search_run *run, bool all, bool *more, struct error *error)
 {
