@@ -111,6 +111,11 @@ static void put(const struct kernel_text *kernel, const struct expression *e, in
     fputs(level < least ? ")" : "", out);
 }
 
+void kernel_expression_print(const struct kernel_text *kernel, const struct expression *e, FILE *out)
+{
+    put(kernel, e, CHOICE, out);
+}
+
 /* Where a blank ends it. */
 static void put_tight(const struct kernel_text *kernel, const struct expression *e, FILE *out)
 {

@@ -334,6 +334,8 @@ enum status kernel_text_locate(const struct kernel_text *kernel, enum status sta
 /* Writes a text that parses as the same kernel, unless blanks make it larger than a text may be;
  * comments are gone. The stream remembers errors. */
 void kernel_text_print(const struct kernel_text *kernel, FILE *out);
+void kernel_expression_print(const struct kernel_text *kernel, const struct expression *e,
+                             FILE *out);
 
 /* Is the line inside the loop, which may be -1: the kernel? */
 static inline bool kernel_is_inside(const struct kernel_text *kernel, int line, int loop)

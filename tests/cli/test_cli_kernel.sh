@@ -364,7 +364,7 @@ three.npy: an array of 3 elements, expected 4 for tensor S  run --kernel weight_
 5/2 in an extent of tensor 'X', expected no rest            --kernel rotary --shape 2x3x5
 END
     answer 1 --kernel weight_quant_matmul --hw ascend910b2 --shape 8x8x8 --bits 5
-    said 'require in line'
+    said 'line 23: require bits in (4,'
     cases bad_text <<'END'
 --in X: expected NAME=FILE       run --kernel add_relu --shape 3 --in X
 none.npy: No such file           run --kernel add_relu --shape 3 --in X=none.npy

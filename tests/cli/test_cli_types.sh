@@ -166,9 +166,9 @@ scales() {
     bad '--out-type f32: expected same (i8) or accumulator (i32) or f16 or bf16' \
         "${kernel[@]}" --hw ascend910b2 --dtype i8 --out-type f32
     for type in i8 f16; do # results in i32; operands in f16
-        "$autotune" "${kernel[@]}" --hw ascend910b2 --dtype $type >out 2>err
+        "$autotune" "${kernel[@]}" --hw ascend910b2 --dtype $type --json >out 2>err
         equal "quant_matmul of $type alone" 1 $?
-        check "$(cat out)" grep -q 'require in line' out
+        check "$(cat out)" grep -qE '\"reason\": \".*line 23: require is\((dtype, i8\); dtype is f16: --dtype i8|result, f16\) or is\(result, bf16\); result is i32: --out-type f16.*)\"' out
     done
     printf '\x93NUMPY\x01\x00\x46\x00%-69s\n' \
         "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }" >three.npy

@@ -39,6 +39,70 @@ static bool has_room(const struct asked *asked)
 
 /* ------------------------------------------------------------------ the text's own conditions */
 
+/* What makes a condition false: of `a and b` the first that is. */
+static const struct expression *find_false(const struct asked *asked, const struct expression *e)
+{
+    int64_t holds = 0;
+    while (e->op == EXPRESSION_AND) {
+        enum status status = kernel_number(&asked->env.values, e->args, &holds, NULL);
+        e = status == STATUS_OK && holds ? e->args->next : e->args;
+    }
+    return e;
+}
+
+/* "; dtype is f16: --dtype i8" */
+static void put_type(const struct kernel_values *values, const struct expression *e, FILE *out)
+{
+    int type = (int)(e->number / KERNEL_TYPES), wanted = (int)(e->number % KERNEL_TYPES);
+    fprintf(out, "; %s is %s", kernel_type_name(type),
+            kernel_type_name((int)kernel_type(values, type)));
+    if (type == KERNEL_DTYPE || type == KERNEL_RESULT)
+        fprintf(out, ": --%s %s", type == KERNEL_DTYPE ? "dtype" : "out-type",
+                kernel_type_name(wanted));
+}
+
+/* "; tr = 300, keep = all", each name once. */
+static void put_named(const struct kernel_values *values, const struct expression *e,
+                      uint64_t put[EXPRESSION_OPS], int *count, FILE *out)
+{
+    const struct kernel_text *kernel = values->kernel;
+    const struct kernel_axis *axis = e->op == EXPRESSION_AXIS ? &kernel->axes[e->number] : NULL;
+    const char *name = axis                       ? axis->name.text
+                       : e->op == EXPRESSION_SIZE ? kernel->sizes[e->number].name.text
+                       : e->op == EXPRESSION_LET  ? kernel->lets[e->number].name.text
+                                                  : NULL;
+    int64_t value;
+    if (e->op == EXPRESSION_IS_TYPE)
+        put_type(values, e, out);
+    if (name && !(put[e->op] >> e->number & 1)) {
+        put[e->op] |= UINT64_C(1) << e->number;
+        fprintf(out, "%s%s = ", (*count)++ ? ", " : "; ", name);
+        if (axis && axis->cut == CUT_WORDS)
+            fputs(axis->words[values->axes[e->number]], out);
+        else if (kernel_number(values, e, &value, NULL) == STATUS_OK)
+            fprintf(out, "%lld", (long long)value);
+    }
+    for (const struct expression *arg = e->args; arg; arg = arg->next)
+        put_named(values, arg, put, count, out);
+}
+
+/* "line 12: require tr <= 255; tr = 300" */
+static void say_require(const struct asked *asked, const struct kernel_require *require,
+                        char text[160])
+{
+    const struct expression *e = find_false(asked, require->truth);
+    uint64_t put[EXPRESSION_OPS] = {0};
+    int count = 0;
+    FILE *out = fmemopen(text, 159, "w");
+    if (!out)
+        return;
+    fprintf(out, "line %d: require ", require->at.line);
+    kernel_expression_print(asked->ks->kernel, e, out);
+    put_named(&asked->env.values, e, put, &count, out);
+    fclose(out);
+    text[159] = 0;
+}
+
 static void check_requires(struct asked *asked)
 {
     const struct kernel_text *kernel = asked->ks->kernel;
@@ -50,11 +114,9 @@ static void check_requires(struct asked *asked)
             kernel_number(&asked->env.values, kernel->requires[r].truth, &holds, &error);
         if (status == STATUS_OK && holds)
             continue;
-        if (status == STATUS_OK)
-            snprintf(text, sizeof text, "require in line %d of the kernel does not hold",
-                     kernel->requires[r].at.line);
-        else
-            snprintf(text, sizeof text, "%.150s", error.text);
+        snprintf(text, sizeof text, "%.150s", error.text);
+        if (status == STATUS_OK && asked->list)
+            say_require(asked, &kernel->requires[r], text);
         add(asked, "require", text);
     }
 }
