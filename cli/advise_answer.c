@@ -5,6 +5,7 @@
 
 #include "analysis/roofline.h"
 #include "core/program_text.h"
+#include "core/text_stream.h"
 #include "formats/json.h"
 #include "formats/text.h"
 
@@ -27,7 +28,7 @@ static void put_printable(const char *text, size_t length, FILE *out)
 static enum status print_unified(const struct diff *diff, const char *file, char **text,
                                  size_t *size, struct error *error)
 {
-    FILE *stream = open_memstream(text, size);
+    FILE *stream = text_stream_open(text, size);
     if (!stream)
         return error_memory(error);
     TRY(diff_write_unified(diff, file, stream, error));
@@ -371,7 +372,7 @@ static json_t *written_json(const struct advise_question *question, const struct
     char *text = NULL;
     size_t size;
     struct error error;
-    FILE *stream = open_memstream(&text, &size);
+    FILE *stream = text_stream_open(&text, &size);
     bool written = stream && write(question, changed, chain, stream, &error) == STATUS_OK;
     if (stream && fclose(stream) != 0)
         written = false;

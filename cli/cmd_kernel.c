@@ -3,6 +3,7 @@
 #include "cli/answer.h"
 #include "cli/commands.h"
 #include "core/suggest.h"
+#include "core/text_stream.h"
 #include "kernels/registry.h"
 
 #include <limits.h>
@@ -47,7 +48,7 @@ static char *make_text(const char *name, const char *file)
     size_t length;
     const struct operator* op;
     struct error error;
-    FILE *out = cli_require_memory(open_memstream(&text, &length));
+    FILE *out = cli_require_memory(text_stream_open(&text, &length));
     if (operator_find(name))
         cli_die("kernel new %.64s: an operator has this name, expected another one", name);
     fprintf(out, skeleton, name);

@@ -9,6 +9,7 @@
 #include "cli/signals.h"
 #include "cli/sweep_jobs.h"
 #include "cli/threads.h"
+#include "core/text_stream.h"
 #include "jobs/network/network_tune.h"
 #include "jobs/table/tilings.h"
 #include "network/read.h"
@@ -184,7 +185,7 @@ static void write_runtime_kb(const struct network_command *command, const char *
     cli_require(tilings_read(command->db, &filter, kernels, &tilings, &error), &error);
     if (tilings.count == 0)
         cli_die("--runtime-kb: %s has no tilings for this chip, expected some", command->db);
-    FILE *out = cli_require_memory(open_memstream(&text, &length));
+    FILE *out = cli_require_memory(text_stream_open(&text, &length));
     cli_require_of(
         "--runtime-kb",
         tilings_write(&tilings, &about, format_find("runtime_kb"), out, &remarks, &error), &error);

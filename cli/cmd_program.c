@@ -6,6 +6,7 @@
 #include "cli/tiling_verdict.h"
 #include "core/program_text.h"
 #include "core/suggest.h"
+#include "core/text_stream.h"
 #include "formats/json.h"
 #include "jobs/tune/report_program.h"
 #include "search/search.h"
@@ -94,7 +95,7 @@ static void write_json(const struct printing *printing, const struct tiling *til
     struct error error;
     char *text = NULL;
     size_t length;
-    FILE *program = cli_require_memory(open_memstream(&text, &length));
+    FILE *program = cli_require_memory(text_stream_open(&text, &length));
     write_text(printing, tiling, program);
     cli_close_text(program);
     json_t *document = json_pack("{s:i, s:o, s:i, s:s, s:s}", "schema", 1, "tiling",

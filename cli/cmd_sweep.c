@@ -9,6 +9,7 @@
 #include "cli/sweep_jobs.h"
 #include "cli/sweep_slurm.h"
 #include "cli/threads.h"
+#include "core/text_stream.h"
 #include "formats/text.h"
 #include "jobs/sweep/slurm.h"
 #include "jobs/sweep/sweep.h"
@@ -182,7 +183,7 @@ static char *next_command(const struct sweep_command *command, const struct swee
     const struct sweep *sweep = summary->sweep;
     char *text = NULL;
     size_t length;
-    FILE *out = cli_require_memory(open_memstream(&text, &length));
+    FILE *out = cli_require_memory(text_stream_open(&text, &length));
     int64_t job = -1;
     for (int k = 0; k < STORE_KINDS && job < 0; k++)
         job = summary->found[k].count ? summary->found[k].slowest : -1;

@@ -1,11 +1,12 @@
 /* Files are the same by device and inode, and where they do not exist yet by the real path of their
- * folder. Writing goes to a temporary file in the same folder and is renamed over the old one,
+ * folder. Writing goes to a draft in the same folder, which is synced and renamed over the old one,
  * which POSIX does as a whole, with signals held meanwhile; devices, pipes and open descriptors are
  * written in place. */
 #include "cli/files.h"
 
 #include "cli/options.h"
 #include "core/array.h"
+#include "core/draft.h"
 #include "core/stop.h"
 #include "hardware/load.h"
 #include "jobs/tune/chips.h"
@@ -257,14 +258,16 @@ static enum status write_beside(const char *path, const char *place, mode_t mode
     int descriptor = -1;
     if (folder_of(place, folder)) {
         snprintf(temporary, sizeof temporary, "%s/.autotune-XXXXXX", folder);
-        descriptor = mkostemp(temporary, O_CLOEXEC);
+        drafts_sweep(temporary);
+        descriptor = draft_open(temporary);
     }
     if (descriptor < 0)
         return error_set(error, STATUS_IO, "%s: %s", path, strerror(errno));
     FILE *file = fdopen(descriptor, "wb");
     bool written = file && fchmod(descriptor, mode) == 0 && content->put(content->context, file) &&
-                   fflush(file) == 0;
-    if (file && fclose(file) == 0 && written && rename(temporary, place) == 0)
+                   fflush(file) == 0 && fsync(descriptor) == 0;
+    written = written && rename(temporary, place) == 0;
+    if (file && fclose(file) == 0 && written)
         return STATUS_OK;
     enum status status = error_set(error, STATUS_IO, "%s: %s", path, strerror(errno));
     unlink(temporary);

@@ -4,7 +4,9 @@
 #include "core/suggest.h"
 
 #include <fcntl.h>
+#include <jansson.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -79,8 +81,15 @@ static void let_waiting_threads_sleep(char **argv)
         execv("/proc/self/exe", argv); /* where that is not possible, they spin */
 }
 
+/* Without memory a document would lack what it was to hold. */
+static void *allocate(size_t bytes)
+{
+    return cli_require_memory(malloc(bytes));
+}
+
 int main(int argc, char **argv)
 {
+    json_set_alloc_funcs(allocate, free);
     let_waiting_threads_sleep(argv);
     open_standard_streams();
     signal(SIGPIPE, SIG_IGN);

@@ -14,6 +14,7 @@
 #include "cli/commands.h"
 #include "cli/progress.h"
 #include "core/suggest.h"
+#include "core/text_stream.h"
 #include "formats/shell.h"
 #include "hardware/load.h"
 #include "jobs/tune/chips.h"
@@ -42,7 +43,7 @@ static char *list_formats(unsigned set, const char *last_but_one, int the_defaul
 {
     char *text = NULL;
     size_t length;
-    FILE *out = cli_require_memory(open_memstream(&text, &length));
+    FILE *out = cli_require_memory(text_stream_open(&text, &length));
     for (int f = 0; formats[f].name; f++)
         if (set >> f & 1)
             fprintf(out, "%s%s%s", set & ((1U << f) - 1) ? set >> f == 1 ? last_but_one : ", " : "",
@@ -547,7 +548,7 @@ char *cli_command_text(const char *word, int argc, char *const argv[])
 {
     char *text = NULL;
     size_t length;
-    FILE *out = cli_require_memory(open_memstream(&text, &length));
+    FILE *out = cli_require_memory(text_stream_open(&text, &length));
     fprintf(out, "autotune%s%s", word ? " " : "", word ? word : "");
     for (int i = 1; i < argc; i++) {
         fputc(' ', out);
@@ -576,7 +577,7 @@ char *cli_file_command(const char *word, const struct common *common, const char
 {
     char *text = NULL;
     size_t length;
-    FILE *out = cli_require_memory(open_memstream(&text, &length));
+    FILE *out = cli_require_memory(text_stream_open(&text, &length));
     fprintf(out, "autotune %s ", word);
     shell_word(file, out);
     if (common->hw_name)

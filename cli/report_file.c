@@ -1,5 +1,6 @@
 #include "cli/report_file.h"
 #include "cli/answer.h"
+#include "core/text_stream.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +37,7 @@ void page_close(const struct page *page, const struct common *common, struct rep
     struct error error;
     char *text = NULL;
     size_t length = 0;
-    FILE *out = cli_require_memory(open_memstream(&text, &length));
+    FILE *out = cli_require_memory(text_stream_open(&text, &length));
     cli_require_of("--report", report_write(report, out, &error), &error);
     cli_close_text(out);
     report_clear(report);

@@ -21,6 +21,7 @@
 #include "cli/answer.h"
 #include "cli/progress.h"
 #include "core/number.h"
+#include "core/text_stream.h"
 #include "core/utf8.h"
 #include "formats/text.h"
 #include "jobs/sweep/sweep.h"
@@ -446,7 +447,7 @@ void cli_answer_open(struct answer *answer, const struct common *common)
     const char *plain = getenv("NO_COLOR");
     bool colour = !common->output && cli_is_terminal(STDOUT_FILENO) && !(plain && *plain);
     answer->style = text_style(colour, common->output ? TEXT_WIDTH : cli_width(STDOUT_FILENO));
-    answer->stream = cli_require_memory(open_memstream(&answer->text, &answer->length));
+    answer->stream = cli_require_memory(text_stream_open(&answer->text, &answer->length));
 }
 
 void cli_answer_open_long(struct answer *answer, const struct common *common)

@@ -4,6 +4,7 @@
 #include "cli/sweep_slurm.h"
 #include "cli/answer.h"
 #include "cli/commands.h"
+#include "core/text_stream.h"
 #include "formats/json.h"
 #include "formats/text.h"
 #include "jobs/sweep/slurm.h"
@@ -132,7 +133,7 @@ static void write_script(const struct outcome *outcome, const struct files *file
     char path[PATH_MAX], *text = NULL;
     size_t length;
     struct error error;
-    FILE *out = cli_require_memory(open_memstream(&text, &length));
+    FILE *out = cli_require_memory(text_stream_open(&text, &length));
     if (merge)
         slurm_merge_write(outcome->plan, out);
     else

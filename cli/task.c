@@ -3,6 +3,7 @@
  * same names make the command that an answer ends with. */
 #include "cli/task.h"
 
+#include "core/text_stream.h"
 #include "kernels/registry.h"
 
 #include <stdio.h>
@@ -184,7 +185,7 @@ char *task_command(const struct task *task, const char *word, const struct tilin
     const struct job *job = &task->job;
     char *text = NULL, set[TILING_TEXT_SIZE];
     size_t length;
-    FILE *out = cli_require_memory(open_memstream(&text, &length));
+    FILE *out = cli_require_memory(text_stream_open(&text, &length));
     fprintf(out, "autotune%s%s", word ? " " : "", word ? word : "");
     for (int i = 0; i < job->option_count; i++)
         if (is_task_option(job->problem.op, job->options[i].name))

@@ -2,6 +2,7 @@
 #include "cli/trace_file.h"
 
 #include "cli/options.h"
+#include "core/text_stream.h"
 
 #include <stdlib.h>
 
@@ -15,7 +16,7 @@ struct memory {
 static enum status open_memory(struct memory *memory, struct error *error)
 {
     *memory = (struct memory){0};
-    memory->stream = open_memstream(&memory->text, &memory->length);
+    memory->stream = text_stream_open(&memory->text, &memory->length);
     return memory->stream ? STATUS_OK : error_memory(error);
 }
 

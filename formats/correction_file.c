@@ -3,6 +3,7 @@
  * asked for are passed over. It is written with the small parts laid out by jansson; of the long
  * ones every feature and every tree is a line, so that two files can be compared. */
 #include "formats/correction_file.h"
+#include "core/text_stream.h"
 #include "formats/json.h"
 
 #include <jansson.h>
@@ -516,7 +517,7 @@ enum status correction_text(const struct correction *correction, char **text, si
                             struct error *error)
 {
     *text = NULL;
-    FILE *out = open_memstream(text, length);
+    FILE *out = text_stream_open(text, length);
     if (!out)
         return error_memory(error);
     bool fits = put_all(correction, out);

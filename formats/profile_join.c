@@ -13,6 +13,7 @@
 
 #include "core/array.h"
 #include "core/status.h"
+#include "core/text_stream.h"
 #include "formats/profile_columns.h"
 
 #include <ctype.h>
@@ -507,7 +508,7 @@ static enum status find_key(struct join_rows *rows, const struct profile_row *ro
     *key = -1;
     if (row->broken && !row->name[0])
         return STATUS_OK;
-    FILE *out = open_memstream(&text, &size);
+    FILE *out = text_stream_open(&text, &size);
     if (!out)
         return error_memory(error);
     for (int s = 0; s < KEY_SLOTS; s++)

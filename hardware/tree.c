@@ -224,6 +224,18 @@ static struct override *copy_override(const struct override *override)
     return copy;
 }
 
+/* libconfig goes on without what it has no memory for: the names of settings are missing then. */
+static enum status read_config(struct tree *tree, const char *text, struct error *error)
+{
+    errno = 0;
+    bool good = config_read_string(tree->config, text);
+    if (errno == ENOMEM)
+        return error_memory(error);
+    return good ? STATUS_OK
+                : error_at(error, tree->file, config_error_line(tree->config),
+                           "%s, expected libconfig syntax", config_error_text(tree->config));
+}
+
 static enum status parse_text(struct tree *tree, const char *file, const char *text,
                               struct error *error)
 {
@@ -234,9 +246,8 @@ static enum status parse_text(struct tree *tree, const char *file, const char *t
         config_init(tree->config);
     if (!tree->config || !tree->file)
         status = error_memory(error);
-    else if (!config_read_string(tree->config, text))
-        status = error_at(error, file, config_error_line(tree->config),
-                          "%s, expected libconfig syntax", config_error_text(tree->config));
+    else
+        status = read_config(tree, text, error);
     if (status != STATUS_OK)
         tree_clear(tree);
     else

@@ -2,6 +2,7 @@
 #include "hardware/description.h"
 
 #include "core/hardware.h"
+#include "core/text_stream.h"
 #include "hardware/tree.h"
 
 #include <limits.h>
@@ -144,7 +145,7 @@ static char *member_text(const config_setting_t *member)
 {
     char *text = NULL;
     size_t size;
-    FILE *out = open_memstream(&text, &size);
+    FILE *out = text_stream_open(&text, &size);
     if (!out)
         return NULL;
     put_member(member, -1, out);
@@ -209,7 +210,7 @@ static void put_element(const config_setting_t *element, int indent, FILE *out)
 {
     char *text = NULL;
     size_t size = 0;
-    FILE *line = indent < 0 ? NULL : open_memstream(&text, &size);
+    FILE *line = indent < 0 ? NULL : text_stream_open(&text, &size);
     if (line) {
         put_setting(element, -1, line);
         fclose(line);
@@ -276,7 +277,7 @@ enum status description_write(const struct description *description, const char 
     const config_setting_t *root = config_root_setting(description->tree.config);
     size_t size;
     *text = NULL;
-    FILE *out = open_memstream(text, &size);
+    FILE *out = text_stream_open(text, &size);
     if (!out)
         return error_memory(error);
     fprintf(out, "%s%s", heading, *heading ? "\n" : "");

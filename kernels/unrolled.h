@@ -5,8 +5,8 @@
 #define AUTOTUNE_KERNELS_UNROLLED_H
 
 #ifdef AUTOTUNE_QUICK_KERNELS
-#define INLINE static __attribute__((noinline))
-#define UNROLLED
+#define INLINE   static __attribute__((noinline))
+#define UNROLLED _Pragma("GCC unroll 1")
 #else
 #define INLINE   static inline __attribute__((always_inline))
 #define UNROLLED _Pragma("GCC unroll 32")

@@ -5,6 +5,7 @@
  * in the way. Walks are in the order of store_compare, so that two stores can be gone through side
  * by side. */
 #include "results/store.h"
+#include "core/draft.h"
 #include "core/stop.h"
 
 #include <errno.h>
@@ -387,17 +388,6 @@ static void set_usual_mode(int descriptor)
     fchmod(descriptor, 0644 & ~mask);
 }
 
-/* With what SQLite has beside it while it is at work. */
-static void remove_draft(const char *draft)
-{
-    static const char *const endings[] = {"-journal", "-wal", "-shm", ""};
-    char path[PATH_MAX];
-    for (size_t e = 0; e < sizeof endings / sizeof *endings; e++) {
-        snprintf(path, sizeof path, "%s%s", draft, endings[e]);
-        unlink(path);
-    }
-}
-
 /* A store that is not there yet is made under another name, and gets its own when it is whole:
  * neither a full disk nor a kill leaves half of one, and nobody else can have opened what is
  * removed. Where the draft's name is too long, or a second name for it impossible, opening makes
@@ -407,19 +397,27 @@ static enum status make_by_draft(struct store *store, struct error *error)
     char draft[PATH_MAX - 16];
     int used = snprintf(draft, sizeof draft, "%s.XXXXXX", store->file);
     errno = ENAMETOOLONG;
-    int descriptor = used < (int)sizeof draft ? mkostemp(draft, O_CLOEXEC) : -1;
+    int descriptor = used < (int)sizeof draft ? draft_open(draft) : -1;
     if (descriptor < 0 && errno == ENAMETOOLONG)
         return STATUS_OK;
     if (descriptor < 0)
         return error_set(error, STATUS_IO, "%s: %s", store->file, strerror(errno));
     set_usual_mode(descriptor);
-    close(descriptor);
     enum status status = open_at(store, draft, STORE_WRITE, error);
     disconnect(store);
     if (status == STATUS_OK)
         (void)!link(draft, store->file);
-    remove_draft(draft);
+    draft_remove(draft);
+    close(descriptor);
     return status;
+}
+
+/* What was left by whoever was killed while making this store. */
+static void sweep_drafts(const char *file)
+{
+    char draft[PATH_MAX];
+    if (snprintf(draft, sizeof draft, "%s.XXXXXX", file) < (int)sizeof draft)
+        drafts_sweep(draft);
 }
 
 static enum status make_file(struct store *store, struct error *error)
@@ -434,6 +432,8 @@ static enum status make_file(struct store *store, struct error *error)
 static enum status open_store(struct store *store, enum store_mode mode, struct error *error)
 {
     TRY(check_file(store->file, mode, error));
+    if (mode == STORE_WRITE)
+        sweep_drafts(store->file);
     if (mode == STORE_WRITE && access(store->file, F_OK) != 0)
         TRY(make_file(store, error));
     return open_at(store, store->file, mode, error);

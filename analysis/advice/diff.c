@@ -12,6 +12,8 @@
  * together than their context. */
 #include "analysis/advice/diff.h"
 
+#include "core/text_stream.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +35,7 @@ static enum status align_print(const struct program *program, struct align_text 
 {
     size_t size;
     *text = (struct align_text){.count = program->count};
-    FILE *out = open_memstream(&text->bytes, &size);
+    FILE *out = text_stream_open(&text->bytes, &size);
     text->lines = calloc((size_t)program->count + 1, sizeof *text->lines);
     enum status status = out && text->lines ? program_print(program, out, error) : STATUS_OK;
     if (!out || !text->lines || fclose(out))
@@ -279,7 +281,7 @@ static enum status make_lines(struct making *making, struct error *error)
 {
     size_t size;
     int depth = 0;
-    making->made = open_memstream(&making->diff->made, &size);
+    making->made = text_stream_open(&making->diff->made, &size);
     if (!making->made)
         return error_memory(error);
     for (int32_t j = 0; j < making->after->count; j++) {

@@ -4,6 +4,7 @@
 #include "jobs/sweep/slurm.h"
 
 #include "core/array.h"
+#include "core/text_stream.h"
 #include "formats/shell.h"
 #include "jobs/sweep/sweep_merge.h"
 
@@ -271,7 +272,7 @@ static enum status read_all(int descriptor, char **text, struct error *error)
     size_t length;
     char buffer[4096];
     ssize_t got = 0;
-    FILE *out = open_memstream(text, &length);
+    FILE *out = text_stream_open(text, &length);
     if (!out)
         return error_memory(error);
     while ((got = read(descriptor, buffer, sizeof buffer)) > 0 || (got < 0 && errno == EINTR))
@@ -450,7 +451,7 @@ static char *dependency(const struct slurm_state *state, const char *array_id)
 {
     char *text = NULL;
     size_t length;
-    FILE *out = open_memstream(&text, &length);
+    FILE *out = text_stream_open(&text, &length);
     if (!out)
         return NULL;
     fprintf(out, "--dependency=afterany:%s", array_id);

@@ -5,6 +5,7 @@
 #include "jobs/tune/chips.h"
 
 #include "core/array.h"
+#include "core/text_stream.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -70,7 +71,7 @@ static char *describe(const char *name, const struct hardware_overrides *changes
 {
     char *text = NULL;
     size_t size;
-    FILE *out = open_memstream(&text, &size);
+    FILE *out = text_stream_open(&text, &size);
     if (!out)
         return NULL;
     fprintf(out, "%zu %s", strlen(name), name);

@@ -3,6 +3,7 @@
 #include "kernels/text/limits/kernel_limits_code.h"
 
 #include "core/array.h"
+#include "core/text_stream.h"
 #include "kernels/text/limits/kernel_code.h"
 #include "kernels/text/plan/kernel_shares.h"
 
@@ -61,7 +62,7 @@ static enum status write_once(struct code_writer *w, char **text, struct error *
     size_t length;
     w->uses = (struct code_uses){.visits = 0};
     memset(w->is_shared, 0, sizeof w->is_shared);
-    w->out = open_memstream(text, &length);
+    w->out = text_stream_open(text, &length);
     if (!w->out)
         return error_memory(error);
     code_put_shares(w);

@@ -4,6 +4,7 @@
  * the file's name do not count. */
 #include "kernels/text/space/kernel_operator.h"
 
+#include "core/text_stream.h"
 #include "kernels/text/limits/kernel_limits_code.h"
 #include "kernels/text/space/kernel_operations.h"
 #include "kernels/text/space/kernel_space.h"
@@ -202,7 +203,7 @@ static enum status set_fingerprint(struct kernel_operator *made, struct error *e
     char *printed = NULL;
     size_t length;
     XXH128_canonical_t bytes;
-    FILE *out = open_memstream(&printed, &length);
+    FILE *out = text_stream_open(&printed, &length);
     if (!out)
         return error_memory(error);
     put_meaning(&made->text, out);

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# One allocation fails, near the first, the last, and many between: the answer is that of always, or
+# there is none, with exit status 2, one line, and files as they were.
+#
+#   tests/cli/test_cli_memory.sh AUTOTUNE SOURCE_DIR
+. "$(dirname "$0")/../support/script.sh"
+failing=$(dirname "$autotune")/tests/libfailing_malloc.so
+[[ -f $failing ]] || skip 'no allocations that fail under sanitizers, or emulated'
+tries=${TRIES:-16}
+export GOMP_SPINCOUNT=1000 # else the program starts itself once more
+
+# Answers differ in the seconds that they took.
+same_answer() { cmp -s <(sed -E 's/"seconds": [0-9.e+-]+/SECONDS/; s/[0-9.]+ s, /S, /' good) <(sed -E 's/"seconds": [0-9.e+-]+/SECONDS/; s/[0-9.]+ s, /S, /' out); }
+
+tries_all() { # arguments…
+    local n usual count step bad=0 answered=0 refused=0
+    echo kept >out
+    COUNT_TO=count LD_PRELOAD=$failing "$autotune" "$@" -o out >/dev/null 2>err
+    usual=$?
+    cp out good
+    count=$(<count)
+    for ((n = 1; n <= count; n += n > count - 4 || n < 4 ? 1 : (count / tries) + 1)); do
+        echo kept >out
+        FAIL_AT=$n LD_PRELOAD=$failing "$autotune" "$@" -o out >/dev/null 2>err
+        status=$?
+        if [[ $status -eq $usual ]] && same_answer; then
+            answered=$((answered + 1))
+        elif [[ $status -eq 2 && $(wc -l <err) -eq 1 ]] && { [[ $(<out) == kept ]] || same_answer; }; then
+            refused=$((refused + 1))
+        else
+            bad=$((bad + 1))
+            echo "allocation $n of $count: exit status $status, $(head -c 200 err), out: $(head -c 80 out)"
+        fi
+    done
+    if [[ $bad -eq 0 && $refused -gt 0 ]]; then pass; else
+        fail "autotune $*: $bad bad of $((bad + answered + refused)), $refused refused"
+    fi
+}
+
+examples=$source_dir/docs/examples
+answer 0 store import some.db "$examples/results.jsonl"
+answer 0 program --op matmul --shape 64x64x64 -o kernel.txt
+# shellcheck disable=SC2086 # lists of arguments
+{
+    product='--op matmul --shape 64x64x64'
+    tries_all tune $product --threads 1 --json
+    tries_all tune $product --threads 1 --top 5 --format csv
+    tries_all tune $product --threads 1 --report page.html --landscape map.json --trace trace.json
+    tries_all tune --kernel gelu --shape 4096 --threads 1 --hw ascend910b2
+    tries_all tune --op matmul --shape 16..64x64x64 --tilings 2 --format c
+    tries_all program $product
+    tries_all simulate kernel.txt --json
+    tries_all check kernel.txt
+    tries_all analyse kernel.txt --json
+    tries_all evaluate "$examples/ladder-910b1.json" --hw ascend910b1 --json
+    tries_all network "$examples/network.csv" --hw ascend910b3 --json
+    tries_all store export some.db
+    tries_all store ls some.db
+    tries_all list hw ascend310 --json
+}
+finish
