@@ -21,9 +21,10 @@ static ssize_t append(void *cookie, const char *bytes, size_t count)
     if (needed > stream->room) {
         size_t room = needed > 2 * stream->room ? needed : 2 * stream->room;
         char *larger = realloc(*stream->text, room);
-        stream->failed = !larger;
-        if (stream->failed)
+        if (!larger) {
+            stream->failed = true;
             return 0;
+        }
         *stream->text = larger;
         stream->room = room;
     }
