@@ -4,8 +4,10 @@
 #
 #   tests/cli/test_cli_memory.sh AUTOTUNE SOURCE_DIR
 . "$(dirname "$0")/../support/script.sh"
-failing=$(dirname "$autotune")/tests/libfailing_malloc.so
-[[ -f $failing ]] || skip 'no allocations that fail under sanitizers, or emulated'
+built=$(dirname "$autotune")/tests/libfailing_malloc.so
+[[ -f $built ]] || skip 'no allocations that fail under sanitizers, or emulated'
+ln -s "$built" failing.so # blanks end a name in LD_PRELOAD
+failing=$PWD/failing.so
 tries=${TRIES:-16}
 export GOMP_SPINCOUNT=1000 # else the program starts itself once more
 
