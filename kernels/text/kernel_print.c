@@ -111,7 +111,8 @@ static void put(const struct kernel_text *kernel, const struct expression *e, in
     fputs(level < least ? ")" : "", out);
 }
 
-void kernel_expression_print(const struct kernel_text *kernel, const struct expression *e, FILE *out)
+void kernel_expression_print(const struct kernel_text *kernel, const struct expression *e,
+                             FILE *out)
 {
     put(kernel, e, CHOICE, out);
 }
@@ -182,8 +183,8 @@ static int put_tensor(const struct kernel_text *kernel, int n, FILE *out)
     return end - n;
 }
 
-/* Names alone would be words: the first of a list stands in parentheses unless it shows that it is a
- * number. */
+/* Names alone would be words: the first of a list stands in parentheses unless it shows that it is
+ * a number. */
 static void put_values(const struct kernel_text *kernel, const struct expression *values, FILE *out)
 {
     bool has_a_name = level_of(values) == ATOM && values->op != EXPRESSION_NUMBER && !values->args;
