@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ENTRIES = 32, SHAPES = 120 };
+enum { ENTRIES = 32, SHAPES = 60 };
 
 struct fitting {
     char name[32], chip[16];
