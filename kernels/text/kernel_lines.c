@@ -56,6 +56,16 @@ static enum status parse_let(struct kernel_parser *parser)
     return add_line(parser, LINE_LET, NULL, number, NULL);
 }
 
+/* "x2" is a name; copies are "x 2". */
+static enum status check_blank(struct kernel_parser *parser)
+{
+    const struct token *token = reader_peek(parser);
+    if (token->kind != TOKEN_WORD || token->text[0] != 'x' || token->length < 2)
+        return STATUS_OK;
+    return FAIL(parser, "'%.*s', expected 'x %.*s' for copies", token->length, token->text,
+                token->length - 1, token->text + 1);
+}
+
 static enum status parse_tile(struct kernel_parser *parser)
 {
     struct kernel_tile tile = {.line = parser->kernel->line_count};
@@ -66,6 +76,7 @@ static enum status parse_tile(struct kernel_parser *parser)
     TRY(reader_foreign(parser, "a buffer", tile.buffer));
     TRY(reader_dims(parser, &wanted_whole, &tile.dims, &tile.dim_count));
     TRY(reader_type(parser, &tile.type));
+    TRY(check_blank(parser));
     if (reader_take(parser, "x"))
         TRY(reader_tight(parser, &wanted_count, &tile.copies));
     if (reader_take(parser, "at"))

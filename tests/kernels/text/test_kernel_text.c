@@ -211,6 +211,7 @@ static const struct {
     {WITHIN("  load x <- X if i > 2\n"), "8:18: the length of a round, expected sizes and axes"},
     {WITHIN("  load x <- X if begin(i) > 2\n"), "8:18: where a round begins, expected in picks and "
                                                 "numbers only, or inside a loop with 'each'"},
+    {HEAD "for i in N by t\n  tile x: ub[i] f16 x2\n", "6:21: 'x2', expected 'x 2' for copies"},
     {HEAD "for i in N by t\n  tile x: ub[i] f16 x i\n",
      "6:23: the length of a round, expected sizes and axes"},
     {HEAD "for i in N by t\n  tile x: ub[i] f16 x first(i)\n",
