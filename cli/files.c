@@ -254,23 +254,19 @@ static mode_t new_file_mode(void)
 static enum status write_beside(const char *path, const char *place, mode_t mode,
                                 const struct content *content, struct error *error)
 {
-    char folder[PATH_MAX], temporary[PATH_MAX + sizeof "/.autotune-XXXXXX"];
-    int descriptor = -1;
-    if (folder_of(place, folder)) {
-        snprintf(temporary, sizeof temporary, "%s/.autotune-XXXXXX", folder);
-        drafts_sweep(temporary);
-        descriptor = draft_open(temporary);
-    }
+    char draft[DRAFT_PATH_SIZE];
+    drafts_sweep(place);
+    int descriptor = draft_open(place, draft);
     if (descriptor < 0)
         return error_set(error, STATUS_IO, "%s: %s", path, strerror(errno));
     FILE *file = fdopen(descriptor, "wb");
     bool written = file && fchmod(descriptor, mode) == 0 && content->put(content->context, file) &&
                    fflush(file) == 0 && fsync(descriptor) == 0;
-    written = written && rename(temporary, place) == 0;
+    written = written && rename(draft, place) == 0;
     if (file && fclose(file) == 0 && written)
         return STATUS_OK;
     enum status status = error_set(error, STATUS_IO, "%s: %s", path, strerror(errno));
-    unlink(temporary);
+    unlink(draft);
     return status;
 }
 

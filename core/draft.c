@@ -7,7 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,14 +16,23 @@
 #include <unistd.h>
 
 enum { LETTERS = 6, MOST_TRIES = 100 };
+static const char prefix[] = ".autotune-draft-";
 
-int draft_open(char *path)
+/* The folder of a file with a slash behind it, "" for that of a name alone. */
+static int folder_length(const char *file)
 {
-    char *letters = path + strlen(path) - LETTERS;
+    const char *slash = strrchr(file, '/');
+    return slash ? (int)(slash - file) + 1 : 0;
+}
+
+int draft_open(const char *file, char path[DRAFT_PATH_SIZE])
+{
     struct stat info;
     for (int try = 0; try < MOST_TRIES; try++) {
-        memset(letters, 'X', LETTERS);
-        int descriptor = mkostemp(path, O_CLOEXEC);
+        int used =
+            snprintf(path, DRAFT_PATH_SIZE, "%.*s%sXXXXXX", folder_length(file), file, prefix);
+        errno = ENAMETOOLONG;
+        int descriptor = used < DRAFT_PATH_SIZE ? mkostemp(path, O_CLOEXEC) : -1;
         if (descriptor < 0)
             return -1;
         bool swept = flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
@@ -45,8 +54,9 @@ void draft_remove(const char *path)
     }
 }
 
-static bool is_draft(const char *name, const char *prefix, size_t length)
+static bool is_draft(const char *name)
 {
+    size_t length = sizeof prefix - 1;
     if (strncmp(name, prefix, length) != 0 || strlen(name) != length + LETTERS)
         return false;
     for (const char *c = name + length; *c; c++)
@@ -68,20 +78,19 @@ static void remove_left(const char *path)
     close(descriptor);
 }
 
-void drafts_sweep(const char *path)
+void drafts_sweep(const char *file)
 {
     char folder[PATH_MAX], left[PATH_MAX + NAME_MAX + 2];
-    const char *slash = strrchr(path, '/'), *prefix = slash ? slash + 1 : path;
-    int length = slash ? (int)(slash - path) + (slash == path) : 1;
-    if (snprintf(folder, sizeof folder, "%.*s", length, slash ? path : ".") >= (int)sizeof folder)
+    int length = folder_length(file);
+    if (snprintf(folder, sizeof folder, "%.*s", length, file) >= (int)sizeof folder)
         return;
-    DIR *open_folder = opendir(folder);
+    DIR *open_folder = opendir(length ? folder : ".");
     const struct dirent *entry;
     /* cppcheck-suppress readdirCalled ; nobody else reads this folder */
     while (open_folder && (entry = readdir(open_folder))) {
-        if (!is_draft(entry->d_name, prefix, strlen(prefix) - LETTERS))
+        if (!is_draft(entry->d_name))
             continue;
-        snprintf(left, sizeof left, "%s/%s", folder, entry->d_name);
+        snprintf(left, sizeof left, "%s%s", folder, entry->d_name);
         remove_left(left);
     }
     if (open_folder)

@@ -394,10 +394,8 @@ static void set_usual_mode(int descriptor)
  * the store in place; where another process was faster, its store is the one. */
 static enum status make_by_draft(struct store *store, struct error *error)
 {
-    char draft[PATH_MAX - 16];
-    int used = snprintf(draft, sizeof draft, "%s.XXXXXX", store->file);
-    errno = ENAMETOOLONG;
-    int descriptor = used < (int)sizeof draft ? draft_open(draft) : -1;
+    char draft[DRAFT_PATH_SIZE];
+    int descriptor = draft_open(store->file, draft);
     if (descriptor < 0 && errno == ENAMETOOLONG)
         return STATUS_OK;
     if (descriptor < 0)
@@ -410,14 +408,6 @@ static enum status make_by_draft(struct store *store, struct error *error)
     draft_remove(draft);
     close(descriptor);
     return status;
-}
-
-/* What was left by whoever was killed while making this store. */
-static void sweep_drafts(const char *file)
-{
-    char draft[PATH_MAX];
-    if (snprintf(draft, sizeof draft, "%s.XXXXXX", file) < (int)sizeof draft)
-        drafts_sweep(draft);
 }
 
 static enum status make_file(struct store *store, struct error *error)
@@ -433,7 +423,7 @@ static enum status open_store(struct store *store, enum store_mode mode, struct 
 {
     TRY(check_file(store->file, mode, error));
     if (mode == STORE_WRITE)
-        sweep_drafts(store->file);
+        drafts_sweep(store->file);
     if (mode == STORE_WRITE && access(store->file, F_OK) != 0)
         TRY(make_file(store, error));
     return open_at(store, store->file, mode, error);

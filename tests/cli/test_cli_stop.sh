@@ -36,8 +36,7 @@ await() { # pid since_ms
 
 # Temporary names: what is written gets its own when it is whole.
 left_behind() {
-    find . -regex '.*[.][A-Za-z0-9][A-Za-z0-9][A-Za-z0-9][A-Za-z0-9][A-Za-z0-9][A-Za-z0-9]\(-wal\|-shm\|-journal\)?' \
-        ! -name '*.jsonl' | tr '\n' ' '
+    find . -name '.autotune-draft-*' | tr '\n' ' '
 }
 
 # Stops a command in its midst by either signal. `how` is `dies` where nothing is to be printed,

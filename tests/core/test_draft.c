@@ -39,42 +39,43 @@ static void touch(const char *name)
 
 Test(draft, of_a_killed_maker_is_removed, .init = enter, .fini = leave)
 {
-    char path[] = "store.db.XXXXXX";
+    char path[DRAFT_PATH_SIZE] = "";
     int ready[2];
     cr_assert_eq(pipe(ready), 0);
     pid_t maker = fork();
     if (maker == 0) {
-        bool made = draft_open(path) >= 0;
+        bool made = draft_open("store.db", path) >= 0;
         (void)!write(ready[1], path, made ? sizeof path : 0);
         pause();
     }
     cr_assert_eq(read(ready[0], path, sizeof path), (ssize_t)sizeof path);
-    char wal[32];
+    char wal[DRAFT_PATH_SIZE + 8];
     snprintf(wal, sizeof wal, "%s-wal", path);
     touch(wal);
-    drafts_sweep("store.db.XXXXXX");
+    drafts_sweep("store.db");
     cr_expect(is_there(path) && is_there(wal), "its maker lives");
     kill(maker, SIGKILL);
     waitpid(maker, NULL, 0);
-    drafts_sweep("./store.db.XXXXXX");
+    drafts_sweep("./other.db");
     cr_expect(!is_there(path) && !is_there(wal));
 }
 
 Test(draft, alone_is_removed, .init = enter, .fini = leave)
 {
-    static const char *const others[] = {"x.abcdef",        "store.db.abcde", "store.db.abcdefg",
-                                         "store.db.abc-ef", "store.db",       "xstore.db.abcdef"};
+    static const char *const others[] = {"store.db.backup",         ".autotune-draft-abcde",
+                                         ".autotune-draft-abcdefg", ".autotune-draft-abc-ef",
+                                         ".autotune-config",        "x.autotune-draft-abcdef"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         touch(others[i]);
-    cr_assert_eq(mkdir("store.db.folder", 0700), 0);
-    cr_assert_eq(mkfifo("store.db.thpipe", 0600), 0);
-    cr_assert_eq(symlink("x.abcdef", "store.db.alinks"), 0);
-    touch("store.db.abcdef");
-    drafts_sweep("store.db.XXXXXX");
-    drafts_sweep("/nowhere/store.db.XXXXXX");
-    cr_expect(!is_there("store.db.abcdef"));
+    cr_assert_eq(mkdir(".autotune-draft-folder", 0700), 0);
+    cr_assert_eq(mkfifo(".autotune-draft-thpipe", 0600), 0);
+    cr_assert_eq(symlink("store.db.backup", ".autotune-draft-alinks"), 0);
+    touch(".autotune-draft-abcdef");
+    drafts_sweep("store.db");
+    drafts_sweep("/nowhere/store.db");
+    cr_expect(!is_there(".autotune-draft-abcdef"));
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         cr_expect(is_there(others[i]), "%s", others[i]);
-    cr_expect(is_there("store.db.folder") && is_there("store.db.thpipe") &&
-              is_there("store.db.alinks"));
+    cr_expect(is_there(".autotune-draft-folder") && is_there(".autotune-draft-thpipe") &&
+              is_there(".autotune-draft-alinks"));
 }

@@ -93,6 +93,7 @@ static void say_require(const struct asked *asked, const struct kernel_require *
     const struct expression *e = find_false(asked, require->truth);
     uint64_t put[EXPRESSION_OPS] = {0};
     int count = 0;
+    snprintf(text, 160, "line %d: require", require->at.line);
     FILE *out = fmemopen(text, 159, "w");
     if (!out)
         return;
