@@ -270,24 +270,37 @@ static void describe_json(const struct hardware *hw, struct answer *answer)
         &error);
 }
 
-static void describe_table(const struct hardware *hw, struct answer *answer)
+/* Numbers to the right, or words to the left. */
+static void put_facts(const struct hardware *hw, bool words, struct answer *answer)
 {
     struct style style = row_style(answer);
-    char line[TEXT_LINE_SIZE];
     size_t key = 0, value = 0;
     for (size_t i = 0; i < hw->fact_count; i++) {
         size_t length = strlen(hw->facts[i].key);
+        if (hw->facts[i].is_words != words)
+            continue;
         key = length > key ? length : key;
         length = strlen(hw->facts[i].value);
         value = length > value ? length : value;
     }
-    fprintf(answer->stream, "%s\n%s\n\n", hw->name, text_line(hw->file, line));
+    if (key)
+        fputc('\n', answer->stream);
     for (size_t i = 0; i < hw->fact_count; i++) {
-        fprintf(answer->stream, "%-*s  %*s  ", (int)key, hw->facts[i].key, (int)value,
-                hw->facts[i].value);
+        if (hw->facts[i].is_words != words)
+            continue;
+        fprintf(answer->stream, words ? "%-*s  %-*s  " : "%-*s  %*s  ", (int)key, hw->facts[i].key,
+                (int)value, hw->facts[i].value);
         text_put_wrapped(hw->facts[i].source, (int)(key + value) + 4, &style, answer->stream);
         fputc('\n', answer->stream);
     }
+}
+
+static void describe_table(const struct hardware *hw, struct answer *answer)
+{
+    char line[TEXT_LINE_SIZE];
+    fprintf(answer->stream, "%s\n%s\n", hw->name, text_line(hw->file, line));
+    put_facts(hw, false, answer);
+    put_facts(hw, true, answer);
 }
 
 static void describe_hardware(struct common *common, const char *name, struct answer *answer)

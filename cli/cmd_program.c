@@ -111,7 +111,6 @@ int cmd_program(int argc, char **argv)
     struct printing printing = {.task.common.formats = 1 << FORMAT_TABLE | 1 << FORMAT_JSON};
     struct task *task = &printing.task;
     struct tiling tiling;
-    struct violation violations[MAX_VIOLATIONS];
     struct answer answer;
     task_parse(&usage, argc, argv, task, false);
     task_open(task);
@@ -120,8 +119,7 @@ int cmd_program(int argc, char **argv)
     printing.part = find_part(task->job.space.kind, printing.part_name);
     bool json = task->common.format == FORMAT_JSON;
     bool found = verdict_choose(task, &tiling);
-    bool legal =
-        found && task->job.space.kind->violations(&task->job.space, &tiling, violations) == 0;
+    bool legal = found && verdict_is_legal(task, &tiling);
     if (legal && task->set)
         complete(task, &tiling);
     cli_answer_open(&answer, &task->common);

@@ -288,7 +288,6 @@ int cmd_run(int argc, char **argv)
                               .seed = 1};
     struct task *task = &running.task;
     const struct space *space = &task->job.space;
-    struct violation violations[MAX_VIOLATIONS];
     struct tiling tiling;
     struct answer answer;
     struct error error;
@@ -303,10 +302,10 @@ int cmd_run(int argc, char **argv)
     note_outputs(&running);
     cli_check_files(&task->common);
     bool found = verdict_choose(task, &tiling);
-    bool legal = found && space->kind->violations(space, &tiling, violations) == 0;
+    bool legal = found && verdict_is_legal(task, &tiling);
     if (legal) {
         give(&running);
-        cli_require(numbers->play(space, &tiling, &running.run, &error), &error);
+        cli_require(numbers->play(&task->job.space, &tiling, &running.run, &error), &error);
         write_outputs(&running);
     }
     cli_answer_open(&answer, &task->common);

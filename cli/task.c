@@ -207,6 +207,7 @@ char *task_command(const struct task *task, const char *word, const struct tilin
 void task_close(struct task *task)
 {
     job_close(&task->job);
+    space_close(&task->whole);
     chips_close(task->chips);
     kernels_close(task->kernels);
     cli_close(&task->common);

@@ -11,7 +11,9 @@ struct task {
     const char *set;
     struct chips *chips;
     struct kernels *kernels;
-    struct job job;                       /* open after task_open */
+    struct job job;       /* open after task_open */
+    struct space whole;   /* where job.space is that of --set's values alone: that of the problem */
+    struct error refused; /* why the kernel has no such space; "": it has, or was not asked */
     struct answer_correction *correction; /* of its answer (cli/correction.h), or NULL; not owned */
 };
 

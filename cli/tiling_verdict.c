@@ -9,6 +9,7 @@
 #include "results/outline.h"
 #include "results/tune.h"
 #include "search/nearest.h"
+#include "search/restrict.h"
 #include "search/search.h"
 
 #include <stdlib.h>
@@ -30,11 +31,32 @@ struct verdict {
     json_t *picture; /* of its kernel; NULL: none */
 };
 
+/* With all that the axes offer. */
+static const struct space *problem_space(const struct task *task)
+{
+    return task->whole.kind ? &task->whole : &task->job.space;
+}
+
+/* Are the values together on the axes of a block? */
+static bool is_offered(const struct space *space, const struct tiling *fixed)
+{
+    for (int b = 0; b < space->block_count; b++) {
+        int a = 0;
+        while (a < space->axis_count &&
+               (fixed->value[a] == AXIS_FREE || block_has(&space->blocks[b], a, fixed->value[a])))
+            a++;
+        if (a == space->axis_count)
+            return true;
+    }
+    return false;
+}
+
 /* What no tiling of the problem beats: the roofline, once a kernel has been started on a core. */
 static double problem_bound_ns(const struct verdict *v)
 {
-    return (double)hardware_start_fs(v->answer.space->hw, 1) / FS_PER_NS +
-           tune_roofline_ns(&v->answer);
+    struct tune_answer answer = v->answer;
+    answer.space = problem_space(v->task);
+    return (double)hardware_start_fs(answer.space->hw, 1) / FS_PER_NS + tune_roofline_ns(&answer);
 }
 
 static void simulate_tiling(struct verdict *v)
@@ -122,6 +144,8 @@ static void write_json(const struct verdict *v, FILE *out)
                                  hardware_cache_word(space->hw), "legal", v->count == 0, "tiling",
                                  tiling_json(space->axes, space->axis_count, v->tiling),
                                  "violations", list, "nearest", nearest);
+    json_object_set_new(document, "offered",
+                        json_boolean(space_index(problem_space(v->task), v->tiling) >= 0));
     if (v->count == 0)
         json_object_update_new(document, simulated_json(v));
     if (v->picture)
@@ -133,6 +157,28 @@ static void put_none(const struct space *space, FILE *out)
 {
     fprintf(out, "no tiling of this space is legal%s%s\n", space->empty[0] ? ": " : "",
             space->empty);
+}
+
+/* Values that the kernel allows and no axis has. */
+static void put_not_offered(const struct verdict *v, FILE *out)
+{
+    const struct space *whole = problem_space(v->task);
+    if (v->count || space_index(whole, v->tiling) >= 0)
+        return;
+    fputs("  no search tries it: ", out);
+    const char *comma = "";
+    for (int a = 0; a < whole->axis_count; a++) {
+        char value[24];
+        struct tiling one;
+        for (int other = 0; other < whole->axis_count; other++)
+            one.value[other] = other == a ? v->tiling->value[a] : AXIS_FREE;
+        if (is_offered(whole, &one))
+            continue;
+        fprintf(out, "%s%s=%s", comma, whole->axes[a].name,
+                axis_value_text(&whole->axes[a], v->tiling->value[a], value));
+        comma = ", ";
+    }
+    fputs(*comma ? " is on no axis of the kernel\n" : "no block of the space has all of it\n", out);
 }
 
 static void write_table(const struct verdict *v, const struct style *style, FILE *out)
@@ -149,6 +195,7 @@ static void write_table(const struct verdict *v, const struct style *style, FILE
             has_cache ? word : "", has_cache ? " cache" : "");
     for (int i = 0; i < v->count; i++)
         fprintf(out, "  %s\n", v->violations[i].text);
+    put_not_offered(v, out);
     if (v->count == 0) {
         put_simulated(v, style, out);
         outline_write(v->picture, style, out);
@@ -165,21 +212,74 @@ static void write_table(const struct verdict *v, const struct style *style, FILE
     put_next(v, style, out);
 }
 
-bool verdict_choose(const struct task *task, struct tiling *tiling)
+/* The best of a space, or of a part of it. */
+static bool find_best(const struct space *space, struct tiling *tiling)
 {
     struct error error;
     struct search_result result;
     struct search_options how = {.threads = cli_threads(0), .top = 1};
-    if (task->set) {
-        cli_require(tiling_parse(&task->job.space, task->set, tiling, &error), &error);
-        return true;
-    }
-    cli_require(search(&task->job.space, &how, &result, &error), &error);
+    cli_require(search(space, &how, &result, &error), &error);
     bool found = result.count > 0;
     if (found)
         *tiling = result.best[0].tiling;
     search_result_clear(&result);
     return found;
+}
+
+static bool is_whole(const struct space *space, const struct tiling *tiling)
+{
+    for (int a = 0; a < space->axis_count; a++)
+        if (tiling->value[a] == AXIS_FREE)
+            return false;
+    return true;
+}
+
+/* Makes the space of these values alone the job's; where there is none, says why. */
+static void open_at(struct task *task, const struct tiling *fixed)
+{
+    struct job *job = &task->job;
+    struct space space;
+    enum status status = space_open_at(&job->problem, job->space.kind, job->hw, job->cores, fixed,
+                                       &space, &task->refused);
+    if (status == STATUS_NO_MEMORY)
+        cli_require(status, &task->refused);
+    if (status != STATUS_OK)
+        return;
+    space.fixed = NULL;
+    task->whole = job->space;
+    job->space = space;
+}
+
+/* Some values are given: the best that has them. */
+static bool find_best_with(struct task *task, const struct tiling *fixed, struct tiling *tiling)
+{
+    struct space part;
+    struct error error;
+    if (task->job.space.kind->any_value) {
+        open_at(task, fixed);
+        cli_require(task->refused.status, &task->refused);
+        return find_best(&task->job.space, tiling);
+    }
+    cli_require(space_restrict(&task->job.space, fixed, &part, &error), &error);
+    bool found = find_best(&part, tiling);
+    space_restrict_clear(&part);
+    return found;
+}
+
+bool verdict_choose(struct task *task, struct tiling *tiling)
+{
+    const struct space *space = &task->job.space;
+    struct tiling fixed;
+    struct error error;
+    if (!task->set)
+        return find_best(space, tiling);
+    cli_require(tiling_parse_part(space, task->set, &fixed, &error), &error);
+    if (!is_whole(space, &fixed))
+        return find_best_with(task, &fixed, tiling);
+    if (space->kind->any_value && !is_offered(space, &fixed))
+        open_at(task, &fixed);
+    *tiling = fixed;
+    return true;
 }
 
 void verdict_write_none(const struct space *space, bool json, FILE *out)
@@ -190,15 +290,38 @@ void verdict_write_none(const struct space *space, bool json, FILE *out)
         put_none(space, out);
 }
 
+/* Those that are more than that no search tries it. */
+static int find_violations(const struct task *task, const struct tiling *tiling,
+                           struct violation list[MAX_VIOLATIONS])
+{
+    int count = task->job.space.kind->violations(&task->job.space, tiling, list), kept = 0;
+    for (int i = 0; i < count; i++)
+        if (!list[i].outside)
+            list[kept++] = list[i];
+    if (kept && task->refused.text[0] && kept < MAX_VIOLATIONS) {
+        list[kept] = (struct violation){.limit = "kernel"};
+        snprintf(list[kept].text, sizeof list[kept].text, "%.*s", (int)sizeof list[kept].text - 1,
+                 task->refused.text);
+        kept++;
+    }
+    return kept;
+}
+
+bool verdict_is_legal(const struct task *task, const struct tiling *tiling)
+{
+    struct violation list[MAX_VIOLATIONS];
+    return find_violations(task, tiling, list) == 0;
+}
+
 bool verdict_write(const struct task *task, const struct tiling *tiling, bool json,
                    struct answer *answer)
 {
     struct verdict verdict = {.task = task, .tiling = tiling};
     struct error error;
-    verdict.count = task->job.space.kind->violations(&task->job.space, tiling, verdict.violations);
+    verdict.count = find_violations(task, tiling, verdict.violations);
     if (verdict.count)
-        cli_require(search_nearest(&task->job.space, tiling, &verdict.nearest, &verdict.has_nearest,
-                                   &error),
+        cli_require(search_nearest(problem_space(task), tiling, &verdict.nearest,
+                                   &verdict.has_nearest, &error),
                     &error);
     else
         simulate_tiling(&verdict);

@@ -6,8 +6,13 @@
 #include "cli/answer.h"
 #include "cli/task.h"
 
-/* The tiling that --set gives, or the best of the space; false when there is none. */
-bool verdict_choose(const struct task *task, struct tiling *tiling);
+/* The tiling that --set gives, or the best of those that have its values, or of the space; false
+ * when there is none. Where the kernel allows values that its space has not, job.space becomes the
+ * one of these values. */
+bool verdict_choose(struct task *task, struct tiling *tiling);
+
+/* Can its kernel be written and simulated, whether a search tries it or not? */
+bool verdict_is_legal(const struct task *task, const struct tiling *tiling);
 
 /* Says that there is none. */
 void verdict_write_none(const struct space *space, bool json, FILE *out);

@@ -38,6 +38,26 @@ static bool same(const char *entry, const char *name, int length)
     return (int)strlen(entry) == length && strncasecmp(entry, name, (size_t)length) == 0;
 }
 
+const char *operand_role_name(enum operand_role role)
+{
+    static const char *const names[OPERAND_ROLES] = {
+        [OPERAND_DST] = "dst",   [OPERAND_SRC] = "src", [OPERAND_SRC2] = "src2",
+        [OPERAND_SRC3] = "src3", [OPERAND_A] = "a",     [OPERAND_B] = "b",
+    };
+    return names[role];
+}
+
+const char *hardware_buffer_names(const struct hardware *hw, unsigned buffers,
+                                  char text[HARDWARE_LIST_SIZE])
+{
+    text[0] = '\0';
+    for (int i = 0, used = 0; i < hw->buffer_count; i++)
+        if (buffers & 1u << i)
+            used += snprintf(text + used, (size_t)(HARDWARE_LIST_SIZE - used), "%s%s",
+                             used ? " or " : "", hw->buffers[i].name);
+    return text;
+}
+
 int hardware_pipe(const struct hardware *hw, const char *name, int length)
 {
     for (int i = 0; i < hw->pipe_count; i++)
@@ -69,6 +89,15 @@ int hardware_operation_price(const struct hardware *hw, int operation, enum dtyp
         if (o->types[i].type == type)
             return o->types[i].price;
     return o->price;
+}
+
+unsigned hardware_operation_results(const struct hardware *hw, int operation, enum dtype type)
+{
+    const uint16_t *results = hw->operations[operation].results;
+    unsigned said = 0;
+    for (int t = 0; t < DTYPE_COUNT; t++)
+        said |= results[t];
+    return said ? results[type] : (1u << DTYPE_COUNT) - 1;
 }
 
 int hardware_path(const struct hardware *hw, int source, int destination)

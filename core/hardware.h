@@ -33,6 +33,7 @@ enum {
     HARDWARE_MAX_SPREADS = 256,
     HARDWARE_NAME_SIZE = 32,
     HARDWARE_KEY_SIZE = 192, /* of the dotted key of a number */
+    HARDWARE_LIST_SIZE = HARDWARE_MAX_BUFFERS * (HARDWARE_NAME_SIZE + 4), /* of buffers' names */
 };
 
 #define FS_PER_NS 1000000LL
@@ -73,10 +74,27 @@ struct burst_table {
     int64_t fs[HARDWARE_MAX_BURST_ROWS][HARDWARE_MAX_BURST_LIMITS + 1];
 };
 
+/* What an operand is to its instruction. */
+enum operand_role {
+    OPERAND_DST,
+    OPERAND_SRC,  /* matrix: the row that sums begin with, in each row */
+    OPERAND_SRC2, /* move: a row of factors, one for each column */
+    OPERAND_SRC3,
+    OPERAND_A,
+    OPERAND_B,
+    OPERAND_ROLES
+};
+
+/* "dst", "src", … as in program text and descriptions. */
+const char *operand_role_name(enum operand_role role);
+
 struct pipe {
     char name[HARDWARE_NAME_SIZE];
     bool blocks_dispatch; /* the scalar pipe: nothing later starts before its instruction ended */
     uint8_t per_core;     /* that a core has: those of a split chip's vector cores */
+    uint16_t memories[OPERAND_ROLES]; /* buffers, bits, in which operands of its instructions may
+                                         lie, but for the two ends of a move, which its path says;
+                                         0: in any. No time depends on it */
 };
 
 struct buffer {
@@ -160,6 +178,8 @@ struct operation {
     int16_t price;      /* of types that are not in the list; all are on its pipe */
     int type_count;
     struct type_price types[HARDWARE_MAX_TYPE_PRICES];
+    uint16_t results[DTYPE_COUNT]; /* vector: the types, bits, that its result may have where its
+                                      sources have this one; all 0: not said, any */
     char
         value[FORMULA_TEXT_SIZE]; /* vector: what it computes (core/formula.h), which folds a repeat
                                    where that is the result; "": not said. No time depends on it */
@@ -182,11 +202,12 @@ struct fit {
 /* How much slower a tiling may look than one that is as fast: the fit's error, of logarithms. */
 double fit_share(const struct fit *fit);
 
-/* One number of the description as a user sees it. */
+/* One number of the description as a user sees it, or words: where operands lie, and types. */
 struct fact {
-    char *key;    /* dotted: "paths.gm->l1.bandwidth_gbps"; --set-hw takes the same key */
+    char *key; /* dotted: "paths.gm->l1.bandwidth_gbps"; --set-hw takes the same key of a number */
     char *value;  /* as text */
     char *source; /* published in …, derived from …, assumed …, or where it was overridden */
+    bool is_words;
 };
 
 /* How the source of a number begins that --set-hw has changed. */
@@ -243,8 +264,16 @@ int hardware_pipe(const struct hardware *hw, const char *name, int length);
 int hardware_buffer(const struct hardware *hw, const char *name, int length);
 int hardware_operation(const struct hardware *hw, const char *name, int length);
 
+/* "l1 or ub", the buffers with these bits; returns `text`. */
+const char *hardware_buffer_names(const struct hardware *hw, unsigned buffers,
+                                  char text[HARDWARE_LIST_SIZE]);
+
 /* The price of an operation on elements of a type; of a cast, the type that it reads. */
 int hardware_operation_price(const struct hardware *hw, int operation, enum dtype type);
+
+/* The types, bits, that an operation's result may have where its sources have this one; all where
+ * the description does not say. */
+unsigned hardware_operation_results(const struct hardware *hw, int operation, enum dtype type);
 
 /* The path between two buffers, by index; -1 when there is none. */
 int hardware_path(const struct hardware *hw, int source, int destination);

@@ -283,21 +283,28 @@ static enum status check_plain(const struct problem *problem, const struct opera
     return STATUS_OK;
 }
 
-enum status space_open(const struct problem *problem, const struct operator_space *kind,
-                       const struct hardware *hw, int cores, struct space *space,
-                       struct error *error)
+enum status space_open_at(const struct problem *problem, const struct operator_space *kind,
+                          const struct hardware *hw, int cores, const struct tiling *fixed,
+                          struct space *space, struct error *error)
 {
     *space = (struct space){0};
     if (check_kind(problem, kind, hw, error) != STATUS_OK ||
         (kind->ask && check_plain(problem, kind, error) != STATUS_OK))
         return STATUS_INVALID;
-    *space = (struct space){.kind = kind, .hw = hw};
+    *space = (struct space){.kind = kind, .hw = hw, .fixed = fixed};
     enum status status = kind->create(space, problem, cores, error);
     if (status != STATUS_OK)
         space_close(space);
     else
         space_number(space);
     return status;
+}
+
+enum status space_open(const struct problem *problem, const struct operator_space *kind,
+                       const struct hardware *hw, int cores, struct space *space,
+                       struct error *error)
+{
+    return space_open_at(problem, kind, hw, cores, NULL, space, error);
 }
 
 void space_close(struct space *space)
@@ -370,27 +377,44 @@ static enum status parse_setting(const struct space *space, char *setting, unsig
                      equals + 1, names[0] ? names : "a positive whole number", like.text);
 }
 
-enum status tiling_parse(const struct space *space, const char *text, struct tiling *tiling,
-                         struct error *error)
+/* Of the axes that are free, all or none. */
+static void fill_usual(const struct space *space, struct tiling *tiling)
+{
+    for (int a = 0; a < space->axis_count; a++)
+        if (tiling->value[a] == AXIS_FREE && !space->axes[a].usual)
+            return;
+    for (int a = 0; a < space->axis_count; a++)
+        if (tiling->value[a] == AXIS_FREE)
+            tiling->value[a] = space->axes[a].usual(space, tiling);
+}
+
+enum status tiling_parse_part(const struct space *space, const char *text, struct tiling *tiling,
+                              struct error *error)
 {
     unsigned seen = 0;
     enum status status = STATUS_OK;
     char *copy = strdup(text), *state = NULL;
     if (!copy)
         return error_memory(error);
+    for (int a = 0; a < space->axis_count; a++)
+        tiling->value[a] = AXIS_FREE;
     for (char *setting = strtok_r(copy, ",", &state); setting && status == STATUS_OK;
          setting = strtok_r(NULL, ",", &state))
         status = parse_setting(space, setting, &seen, tiling, error);
     free(copy);
-    for (int a = 0; a < space->axis_count && status == STATUS_OK; a++)
-        if (seen >> a & 1)
-            continue;
-        else if (space->axes[a].usual)
-            tiling->value[a] = space->axes[a].usual(space, tiling);
-        else
-            status = error_set(error, STATUS_INVALID,
-                               "--set: '%s' is missing; all of a tiling's "
-                               "values are needed",
-                               space->axes[a].name);
+    if (status == STATUS_OK)
+        fill_usual(space, tiling);
     return status;
+}
+
+enum status tiling_parse(const struct space *space, const char *text, struct tiling *tiling,
+                         struct error *error)
+{
+    TRY(tiling_parse_part(space, text, tiling, error));
+    for (int a = 0; a < space->axis_count; a++)
+        if (tiling->value[a] == AXIS_FREE)
+            return error_set(error, STATUS_INVALID,
+                             "--set: '%s' is missing; all of a tiling's values are needed",
+                             space->axes[a].name);
+    return STATUS_OK;
 }

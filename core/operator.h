@@ -108,9 +108,10 @@ struct operator_cost {
 struct operator_space {
     const char *name;
     const char *title; /* one line for `autotune list spaces` */
-    /* Fills *space (already zeroed but for kind and hw). */
+    /* Fills *space (already zeroed but for kind, hw and fixed). */
     enum status (*create)(struct space *space, const struct problem *problem, int cores,
                           struct error *error);
+    bool any_value; /* create heeds space->fixed: the kernel is one of other values, too */
     void (*destroy)(struct space *space);
     /* Of all values that a size may have, the others staying what they are in *problem, of which
      * the space is: one that stands for those with the same tilings, which take the same times.
@@ -312,10 +313,20 @@ const char *problem_title(const struct problem *problem, char text[PROBLEM_TITLE
 enum status space_open(const struct problem *problem, const struct operator_space *kind,
                        const struct hardware *hw, int cores, struct space *space,
                        struct error *error);
+
+/* The same of the tilings alone that have the values of *fixed, which stays, where these are not
+ * AXIS_FREE; of a kind that has `any_value`. */
+enum status space_open_at(const struct problem *problem, const struct operator_space *kind,
+                          const struct hardware *hw, int cores, const struct tiling *fixed,
+                          struct space *space, struct error *error);
 void space_close(struct space *space);
 
-/* Reads "name=value,name=value,…" into a tiling; every axis must be given once, but those that have
- * a usual value. A number need not be a point of the space. */
+/* Reads "name=value,name=value,…", each axis once at most; a number need not be a point of the
+ * space. Others are AXIS_FREE, unless all of these have a usual value, and get it. */
+enum status tiling_parse_part(const struct space *space, const char *text, struct tiling *tiling,
+                              struct error *error);
+
+/* The same where every axis must be given, but those that have a usual value. */
 enum status tiling_parse(const struct space *space, const char *text, struct tiling *tiling,
                          struct error *error);
 

@@ -263,6 +263,14 @@ int64_t instruction_extent_bytes(const struct hardware *hw, const struct instruc
     }
 }
 
+unsigned instruction_memories(const struct hardware *hw, const struct instruction *in,
+                              enum operand_role role)
+{
+    if (in->kind == INSTRUCTION_MOVE && role != OPERAND_SRC2)
+        return 0;
+    return hw->pipes[in->pipe].memories[role];
+}
+
 bool instruction_writes(const struct instruction *instruction, enum operand_role role)
 {
     (void)instruction;

@@ -32,16 +32,6 @@ enum instruction_kind {
     INSTRUCTION_END,
 };
 
-enum operand_role {
-    OPERAND_DST,
-    OPERAND_SRC,  /* matrix: the row that sums begin with, in each row */
-    OPERAND_SRC2, /* move: a row of factors, one for each column */
-    OPERAND_SRC3,
-    OPERAND_A,
-    OPERAND_B,
-    OPERAND_ROLES
-};
-
 /* The bytes that one operand of one instruction touches:
  * buffer[offset + Σ index(depth)·stride_of_loop] … `bytes` in all, as `rows` equal rows that start
  * `row_stride_bytes` apart (rows = 1: contiguous). */
@@ -167,6 +157,11 @@ int64_t instruction_extent_bytes(const struct hardware *hw, const struct instruc
  * anywhere. */
 bool instruction_spreads(const struct hardware *hw, const struct instruction *instruction,
                          enum operand_role role);
+
+/* The buffers in which the operand may lie, bits; 0: in any. The two ends of a move are its path's.
+ */
+unsigned instruction_memories(const struct hardware *hw, const struct instruction *instruction,
+                              enum operand_role role);
 
 /* Does the operand write (destinations), read, or both (an accumulating matrix instruction)? */
 bool instruction_writes(const struct instruction *instruction, enum operand_role role);

@@ -5,11 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-static const char *const role_names[OPERAND_ROLES] = {
-    [OPERAND_DST] = "dst",   [OPERAND_SRC] = "src", [OPERAND_SRC2] = "src2",
-    [OPERAND_SRC3] = "src3", [OPERAND_A] = "a",     [OPERAND_B] = "b",
-};
-
 /* Sources before destinations, as one reads them. */
 static const uint8_t print_order[OPERAND_ROLES] = {OPERAND_SRC, OPERAND_SRC2, OPERAND_SRC3,
                                                    OPERAND_A,   OPERAND_B,    OPERAND_DST};
@@ -36,8 +31,8 @@ static int enclosing_loops(const struct program *program, int32_t index,
 static void print_region(const struct program *program, const struct region *region, int depth,
                          const char *const names[], FILE *out)
 {
-    fprintf(out, " %s=%s:%lld", role_names[region->role], program->hw->buffers[region->buffer].name,
-            (long long)region->offset_bytes);
+    fprintf(out, " %s=%s:%lld", operand_role_name((enum operand_role)region->role),
+            program->hw->buffers[region->buffer].name, (long long)region->offset_bytes);
     for (int d = 0; d < depth; d++)
         if (region->loop_stride_bytes[d])
             fprintf(out, "%+lld*%s", (long long)region->loop_stride_bytes[d], names[d]);

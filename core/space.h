@@ -15,6 +15,8 @@ struct tiling {
     int64_t value[SPACE_MAX_AXES];
 };
 
+enum { AXIS_FREE = -1 }; /* in a tiling of which some values are still to be found */
+
 #define AXIS_NO_VALUE "-"
 
 struct space;
@@ -52,6 +54,9 @@ struct space {
     int layout_count; /* of the work summaries */
     const struct work_layout *layouts;
     void *detail; /* the operator's own; freed by its destroy */
+    /* While it is made: the values that all its tilings have, where they are not AXIS_FREE, on the
+     * axes or not (operator_space.any_value); NULL: those of the axes. Not owned. */
+    const struct tiling *fixed;
     /* When whoever works on this space is to end early, or NULL: set by a search in a copy of its
      * own. */
     const struct stop *stop;

@@ -100,8 +100,9 @@ struct simulator {
     struct share *shares; /* of one of n transfers: [price · share_stride + n] */
     bool failed;          /* out of memory for flag sets */
     const struct stop *stop;
-    uint32_t turns; /* between two looks at `stop` */
-    bool stopped;
+    int64_t limit_fs; /* 0: none */
+    uint32_t turns;   /* between two looks at `stop` and the limit */
+    bool stopped, is_beyond;
     struct snapshot snapshots[PROGRAM_MAX_DEPTH];
     struct snapshot current;
 };

@@ -503,11 +503,22 @@ static void block_lane(struct lane *lane, enum lane_state state, const struct st
     lane->time_fs = time;
 }
 
+/* How far the lanes have come: none takes time back. */
+static int64_t latest_fs(const struct simulator *s)
+{
+    int64_t latest = 0;
+    for (int32_t l = 0; l < s->lane_count; l++)
+        latest = later(latest, s->lanes[l].time_fs);
+    return latest;
+}
+
 /* Looks seldom enough to cost nothing. */
 static inline bool is_stopped(struct simulator *s)
 {
-    if ((++s->turns & (LOOK_EVERY - 1)) == 0 && stop_due(s->stop))
-        s->stopped = true;
+    if ((++s->turns & (LOOK_EVERY - 1)) == 0) {
+        s->is_beyond = s->limit_fs && latest_fs(s) > s->limit_fs;
+        s->stopped = s->is_beyond || stop_due(s->stop);
+    }
     return s->stopped;
 }
 
@@ -722,7 +733,9 @@ enum status simulate(struct simulator *s, const struct program *program,
     s->hw = program->hw;
     s->trace = options->trace;
     s->stop = options->stop;
-    s->stopped = false;
+    s->limit_fs = options->limit_fs;
+    s->turns = 0;
+    s->stopped = s->is_beyond = false;
     s->core_count = options->separately ? options->cores : 1;
     s->in_step = options->separately ? 1 : options->cores;
     s->lane_count = s->core_count * s->hw->pipe_count;
@@ -731,6 +744,10 @@ enum status simulate(struct simulator *s, const struct program *program,
     if (!start_engine(s, options))
         return error_memory(error);
     simulate_all(s, options);
+    if (s->is_beyond) {
+        *timeline = (struct timeline){.end_fs = latest_fs(s), .blocked = -1};
+        return STATUS_OK;
+    }
     if (s->stopped)
         return error_set(error, STATUS_STOPPED, "stopped");
     if (s->failed)

@@ -32,6 +32,8 @@ struct simulate_options {
     bool execute_fully;        /* no folding of loops */
     const struct trace *trace; /* NULL: none; implies execute_fully */
     const struct stop *stop;   /* NULL: never; else STATUS_STOPPED once it says so */
+    int64_t limit_fs; /* 0: none; a program that takes longer may end early, with an end that
+                         is beyond this and no later than its own, and nothing else */
 };
 
 /* NULL when out of memory. */

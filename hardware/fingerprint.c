@@ -147,6 +147,19 @@ static void put_units(XXH3_state_t *state, const struct hardware *hw)
     }
 }
 
+/* Which kernels a chip can run; none of it where it is not said. */
+static void put_operands_and_types(XXH3_state_t *state, const struct hardware *hw)
+{
+    for (int i = 0; i < hw->pipe_count; i++)
+        for (int role = 0; role < OPERAND_ROLES; role++)
+            if (hw->pipes[i].memories[role])
+                put(state, (int64_t)i << 32 | role << 16 | hw->pipes[i].memories[role]);
+    for (int i = 0; i < hw->operation_count; i++)
+        for (int type = 0; type < DTYPE_COUNT; type++)
+            if (hw->operations[i].results[type])
+                put(state, (int64_t)i << 32 | type << 16 | hw->operations[i].results[type]);
+}
+
 static void put_prices(XXH3_state_t *state, const struct hardware *hw)
 {
     for (int i = 0; i < hw->price_count; i++) {
@@ -231,9 +244,9 @@ static void put_host(XXH3_state_t *state, const struct hardware *hw)
 void hardware_fingerprint(const struct hardware *hw, char fingerprint[FINGERPRINT_SIZE])
 {
     static void (*const parts[])(XXH3_state_t *, const struct hardware *) = {
-        put_chip,  put_core_flags, put_cache_word, put_pipes_and_buffers,
-        put_buses, put_paths,      put_units,      put_prices,
-        put_fit,   put_host,
+        put_chip,   put_core_flags, put_cache_word, put_pipes_and_buffers,
+        put_buses,  put_paths,      put_units,      put_operands_and_types,
+        put_prices, put_fit,        put_host,
     };
     XXH3_state_t state;
     XXH128_canonical_t bytes;
@@ -249,6 +262,10 @@ void hardware_price_fingerprint(const struct hardware *hw, char fingerprint[FING
 {
     struct hardware prices = *hw;
     prices.cores = 0;
+    for (int i = 0; i < prices.pipe_count; i++)
+        memset(prices.pipes[i].memories, 0, sizeof prices.pipes[i].memories);
+    for (int i = 0; i < prices.operation_count; i++)
+        memset(prices.operations[i].results, 0, sizeof prices.operations[i].results);
     prices.fit = (struct fit){0};
     prices.cache.is_cold = false;
     hardware_fingerprint(&prices, fingerprint);

@@ -325,6 +325,32 @@ static const struct key operation_keys[] = {
 };
 static const struct group operation_group = GROUP(operation_keys);
 
+/* Where operands of a pipe's instructions may lie: names of buffers. */
+#define MEMORY_KEY(role)                                                                           \
+    {                                                                                              \
+        role, KIND_TEXT, OPTIONAL, 1, HARDWARE_MAX_BUFFERS *HARDWARE_NAME_SIZE, "", NULL           \
+    }
+static const struct key operand_keys[] = {
+    {"pipe", KIND_IDENTIFIER, REQUIRED, 0, 0, "", NULL},
+    MEMORY_KEY("a"),
+    MEMORY_KEY("b"),
+    MEMORY_KEY("src"),
+    MEMORY_KEY("src2"),
+    MEMORY_KEY("src3"),
+    MEMORY_KEY("dst"),
+    {"source", KIND_SOURCE, REQUIRED, 1, 1000, "", NULL},
+};
+static const struct group operand_group = GROUP(operand_keys);
+
+/* What operations take: types, or pairs of what they read and write. */
+static const struct key type_keys[] = {
+    {"operations", KIND_TEXT, REQUIRED, 1, HARDWARE_MAX_OPERATIONS *HARDWARE_NAME_SIZE, "", NULL},
+    {"takes", KIND_TEXT, OPTIONAL, 1, 64, "", NULL},
+    {"converts", KIND_TEXT, OPTIONAL, 1, 1000, "", NULL},
+    {"source", KIND_SOURCE, REQUIRED, 1, 1000, "", NULL},
+};
+static const struct group type_group = GROUP(type_keys);
+
 static const struct key cache_keys[] = {
     {"buffer", KIND_IDENTIFIER, REQUIRED, 0, 0, "", NULL},
     {"behind", KIND_IDENTIFIER, REQUIRED, 0, 0, "", NULL},
@@ -433,6 +459,8 @@ static const struct key description_keys[] = {
     {"paths", KIND_GROUPS, REQUIRED, 1, HARDWARE_MAX_PATHS, "", &path_group},
     {"matrix", KIND_GROUPS, OPTIONAL, 0, HARDWARE_MAX_MATRIX_TYPES, "", &matrix_group},
     {"operations", KIND_GROUPS, OPTIONAL, 0, HARDWARE_MAX_OPERATIONS, "", &operation_group},
+    {"operands", KIND_GROUPS, OPTIONAL, 0, HARDWARE_MAX_PIPES, "", &operand_group},
+    {"types", KIND_GROUPS, OPTIONAL, 0, HARDWARE_MAX_OPERATIONS, "", &type_group},
     {"fit", KIND_GROUP, OPTIONAL, 0, 0, "", &fit_group},
 };
 static const struct group description_group = {

@@ -24,6 +24,9 @@ static const struct {
     {"operations", "A vector operation costs first_ns or first_cycles for its first "
                    "vector_repeat_bytes and\n# repeat_cycles or repeat_ns for each further ones; a "
                    "scalar one each_ns or each_cycles. These\n# replace the issue."},
+    {"operands", "Where operands lie, by their keys in program text: those of moves as their path "
+                 "says."},
+    {"types", "What operations take, in their operands and results alike, and what they convert."},
     {"host", "A thread's rates at each level, what n threads that read at once get together; loops "
              "take\n# calls times call_ns and steps times step_ns with their data in the L1."},
     {"fit", "The median error of predicted kernels, and the standard errors of fitted numbers."},

@@ -46,7 +46,7 @@ enum status simulate_program(struct tiling_simulator *simulator, int cores,
     struct timeline timeline;
     struct work_total totals[HARDWARE_MAX_PRICES];
     *simulated = (struct simulated){0};
-    TRY(tiling_simulator_tidy(simulator, error));
+    TRY(tiling_simulator_tidy(simulator, NULL, error));
     TRY(simulate(simulator->model, &simulator->program, &options, &timeline, error));
     if (timeline.blocked >= 0)
         return error_set(error, STATUS_INVALID, "a generated program deadlocks");

@@ -5,8 +5,12 @@
 
 #include <string.h>
 
+enum { LOOK_EVERY = 1024 }; /* instructions, between two looks at the time; a power of two */
+
 void emit(struct emitter *e, const struct instruction *in)
 {
+    if (e->status == STATUS_OK && (++e->turns & (LOOK_EVERY - 1)) == 0 && stop_due(e->stop))
+        e->status = error_set(e->error, STATUS_STOPPED, "stopped");
     if (e->status == STATUS_OK)
         e->status = program_add(e->program, in, e->error);
 }

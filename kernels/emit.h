@@ -14,12 +14,15 @@
 
 #include "core/program.h"
 #include "core/status.h"
+#include "core/stop.h"
 
 struct emitter {
     struct program *program;
     struct error *error;
     enum status status;
-    int depth; /* open loops */
+    int depth;               /* open loops */
+    const struct stop *stop; /* STATUS_STOPPED once it says so; NULL: never */
+    unsigned turns;          /* between two looks at it */
 };
 
 /* Each appends one instruction; operands follow it. */

@@ -4,8 +4,6 @@
 
 #include "core/space.h"
 
-enum { AXIS_FREE = -1 };
-
 /* Fills *part with the tilings of `space` whose values are those of *fixed wherever these are not
  * AXIS_FREE. It borrows from both; its indices are its own. The caller clears it, and must not
  * close it. */

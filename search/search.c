@@ -212,9 +212,28 @@ static enum status run_pieces(struct search_run *run, struct batch *batch, struc
     return workers_status(&run->workers, error);
 }
 
+/* What takes longer than this need not be known to the end: it is not among the best, nor counted
+ * near them. 0: all is to be told. */
+static int64_t enough_fs(const struct search_run *run)
+{
+    int64_t limit = incumbents_limit_fs(&run->incumbents);
+    if (run->options->keep_reached || run->options->trace || limit == INT64_MAX)
+        return 0;
+    double share = run->options->tolerance > ONE_PERCENT ? run->options->tolerance : ONE_PERCENT;
+    int64_t near_fs = within_fs(run->incumbents.time_fs[0], share);
+    return limit > near_fs ? limit : near_fs;
+}
+
+static void limit_workers(struct search_run *run, int64_t limit_fs)
+{
+    for (int t = 0; t < run->workers.count; t++)
+        run->workers.items[t].simulator.limit_fs = limit_fs;
+}
+
 static enum status run_batch(struct search_run *run, struct error *error)
 {
     struct batch batch;
+    limit_workers(run, enough_fs(run));
     batch.count = 0;
     batch.most = run->space == &run->hurry.space ? 1 : run->source->batch;
     run->strategy->next(run, &batch);
@@ -365,6 +384,7 @@ static enum status fill_scores(const struct search_run *run, struct search_resul
 
 static enum status answer(struct search_run *run, struct search_result *result, struct error *error)
 {
+    limit_workers(run, 0);
     recorder_begin(&run->recorder);
     int64_t start_ns = recorder_now(&run->recorder);
     enum status status = fill_best(run, result, error);

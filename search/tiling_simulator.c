@@ -25,9 +25,10 @@ void asked_timeline(const struct space *space, const struct tiling *tiling,
     host_time(space->hw->host, &work, timeline);
 }
 
-enum status tiling_simulator_tidy(struct tiling_simulator *simulator, struct error *error)
+enum status tiling_simulator_tidy(struct tiling_simulator *simulator, const struct stop *stop,
+                                  struct error *error)
 {
-    return simulator->program.hw->dispatch_fs ? program_tidy(&simulator->program, error)
+    return simulator->program.hw->dispatch_fs ? program_tidy(&simulator->program, stop, error)
                                               : STATUS_OK;
 }
 
@@ -40,10 +41,11 @@ enum status tiling_simulator_run(struct tiling_simulator *simulator, const struc
         return STATUS_OK;
     }
     struct simulate_options options = {.cores = space->kind->cores_used(space, tiling, part),
-                                       .stop = space->stop};
+                                       .stop = space->stop,
+                                       .limit_fs = simulator->limit_fs};
     program_reset(&simulator->program, space->hw);
     TRY(space->kind->generate(space, tiling, part, &simulator->program, error));
-    TRY(tiling_simulator_tidy(simulator, error));
+    TRY(tiling_simulator_tidy(simulator, space->stop, error));
     TRY(simulate(simulator->model, &simulator->program, &options, timeline, error));
     if (timeline->blocked >= 0)
         return error_set(error, STATUS_INVALID,

@@ -9,6 +9,7 @@
 struct tiling_simulator {
     struct simulator *model;
     struct program program;
+    int64_t limit_fs; /* as of struct simulate_options */
 };
 
 enum status tiling_simulator_open(struct tiling_simulator *simulator, struct error *error);
@@ -22,7 +23,8 @@ void asked_timeline(const struct space *space, const struct tiling *tiling,
  * takes time, so that what is simulated takes as long as what is handed out
  * (jobs/tune/report_program.h). Elsewhere such flags take none, and looking for them would take far
  * longer than simulating. */
-enum status tiling_simulator_tidy(struct tiling_simulator *simulator, struct error *error);
+enum status tiling_simulator_tidy(struct tiling_simulator *simulator, const struct stop *stop,
+                                  struct error *error);
 
 /* Generates one part of a tiling and simulates it, all working cores in step on the bus. A
  * generated program that deadlocks is an error. The program stays in simulator->program. On a

@@ -504,7 +504,7 @@ enum status safety_of(const struct program *program, struct safety *safety, stru
 static enum status find_superfluous(const struct program *program, struct oversync *found,
                                     struct error *error)
 {
-    enum status status = oversync_find(program, found, error);
+    enum status status = oversync_find(program, NULL, found, error);
     return status == STATUS_TOO_LARGE ? STATUS_OK : status;
 }
 

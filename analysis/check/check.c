@@ -371,6 +371,7 @@ const char *finding_kind_name(enum finding_kind kind)
         [FINDING_DOUBLE_SET] = "double_set",
         [FINDING_CAPACITY] = "capacity",
         [FINDING_ALIGNMENT] = "alignment",
+        [FINDING_MEMORY] = "memory",
         [FINDING_OVER_SYNC] = "over_sync",
     };
     return names[kind];
@@ -479,9 +480,9 @@ struct finding *findings_add(struct findings *findings, enum finding_kind kind,
  * set twice leaves open which pair is meant; an operand in the wrong place meets what it should
  * not; of each of them waits for ever and unordered accesses may be the consequence. */
 static const int rank[FINDING_KINDS] = {
-    [FINDING_UNMATCHED_FLAG] = 0, [FINDING_DOUBLE_SET] = 1, [FINDING_CAPACITY] = 2,
-    [FINDING_ALIGNMENT] = 3,      [FINDING_DEADLOCK] = 4,   [FINDING_HAZARD] = 5,
-    [FINDING_OVER_SYNC] = 6,
+    [FINDING_UNMATCHED_FLAG] = 0, [FINDING_DOUBLE_SET] = 1, [FINDING_MEMORY] = 2,
+    [FINDING_CAPACITY] = 3,       [FINDING_ALIGNMENT] = 4,  [FINDING_DEADLOCK] = 5,
+    [FINDING_HAZARD] = 6,         [FINDING_OVER_SYNC] = 7,
 };
 
 /* By rank, then lines; shorter lists end in zeros and come first. */
@@ -509,20 +510,14 @@ enum status findings_take(struct findings *findings, struct check *check, struct
 
 /* ------------------------------------------------------------------ places of operands */
 
-static const char *role_name(int role)
-{
-    static const char *const names[OPERAND_ROLES] = {"dst", "src", "src2", "src3", "a", "b"};
-    return names[role];
-}
-
 static void capacity_text(const struct program *program, const struct instruction *in,
                           const struct region *region, const struct range *range, char *text,
                           size_t size)
 {
     const struct buffer *buffer = &program->hw->buffers[region->buffer];
-    int used =
-        snprintf(text, size, "%s of line %d reaches %s[%lld, %lld), ", role_name(region->role),
-                 in->line, buffer->name, (long long)range->low, (long long)range->high);
+    int used = snprintf(text, size, "%s of line %d reaches %s[%lld, %lld), ",
+                        operand_role_name(region->role), in->line, buffer->name,
+                        (long long)range->low, (long long)range->high);
     if (range->low < 0)
         snprintf(text + used, size - (size_t)used, "%llu bytes before its start",
                  0 - (unsigned long long)range->low);
@@ -556,8 +551,9 @@ static void check_capacity(const struct program *program, const struct nest *nes
         capacity_text(program, in, region, &range, finding->text, sizeof finding->text);
     } else {
         snprintf(finding->text, sizeof finding->text,
-                 "%s of line %d reaches addresses of %s beyond 64 bits", role_name(region->role),
-                 in->line, program->hw->buffers[region->buffer].name);
+                 "%s of line %d reaches addresses of %s beyond 64 bits",
+                 operand_role_name(region->role), in->line,
+                 program->hw->buffers[region->buffer].name);
     }
 }
 
@@ -583,8 +579,8 @@ static int list_parts(const struct program *program, const struct nest *nest, in
 }
 
 /* The whole of the operand. */
-static void alignment_witness(const struct program *program, const struct nest *nest, int32_t item,
-                              const struct region *region, struct witness *witness)
+static void place_witness(const struct program *program, const struct nest *nest, int32_t item,
+                          const struct region *region, struct witness *witness)
 {
     struct range range;
     witness->access_count = 1;
@@ -615,19 +611,40 @@ static void check_alignment(const struct program *program, const struct nest *ne
             continue;
         struct finding *finding = findings_add(findings, FINDING_ALIGNMENT, &in->line, 1);
         if (finding)
-            alignment_witness(program, nest, item, region, &finding->witness);
+            place_witness(program, nest, item, region, &finding->witness);
         if (finding)
             snprintf(
                 finding->text, sizeof finding->text,
                 "%s of line %d starts where %s allows no start: %s, %lld bytes, is no multiple "
                 "of %lld",
-                role_name(region->role), in->line, buffer->name, parts[i].what,
+                operand_role_name(region->role), in->line, buffer->name, parts[i].what,
                 (long long)parts[i].bytes, (long long)buffer->alignment_bytes);
         return;
     }
 }
 
-/* Adds findings of capacity and alignment. */
+static void check_memory(const struct program *program, const struct nest *nest, int32_t item,
+                         const struct region *region, struct findings *findings)
+{
+    const struct instruction *in = &program->items[item];
+    const struct hardware *hw = program->hw;
+    unsigned memories = instruction_memories(hw, in, region->role);
+    char names[HARDWARE_LIST_SIZE];
+    if (!memories || (memories & 1u << region->buffer))
+        return;
+    struct finding *finding = findings_add(findings, FINDING_MEMORY, &in->line, 1);
+    if (!finding)
+        return;
+    place_witness(program, nest, item, region, &finding->witness);
+    snprintf(finding->text, sizeof finding->text,
+             "%s of line %d lies in %s, where %s does not %s; "
+             "expected %.100s",
+             operand_role_name(region->role), in->line, hw->buffers[region->buffer].name,
+             hw->pipes[in->pipe].name, instruction_writes(in, region->role) ? "write" : "read",
+             hardware_buffer_names(hw, memories, names));
+}
+
+/* Adds findings of memories, capacity and alignment. */
 static void places_check(const struct program *program, const struct nest *nest,
                          struct findings *findings)
 {
@@ -637,6 +654,7 @@ static void places_check(const struct program *program, const struct nest *nest,
             continue;
         for (int32_t i = 0; i < in->region_count; i++) {
             const struct region *region = &program->regions[in->first_region + i];
+            check_memory(program, nest, item, region, findings);
             check_capacity(program, nest, item, region, findings);
             check_alignment(program, nest, item, region, findings);
         }

@@ -23,6 +23,7 @@ enum finding_kind {
     FINDING_DOUBLE_SET,     /* a set not ordered after the wait of the set before it */
     FINDING_CAPACITY,       /* an operand beyond the end (or before the start) of its buffer */
     FINDING_ALIGNMENT,      /* an operand that starts where its buffer allows no start */
+    FINDING_MEMORY,         /* an operand in a buffer that its unit does not reach */
     FINDING_OVER_SYNC,      /* a wait or barrier whose removal keeps every order that matters */
     FINDING_KINDS,
 };
@@ -86,8 +87,8 @@ struct finding {
 struct check {
     size_t count;
     struct finding *findings; /* owned: check_clear; causes first: unmatched flags, double sets,
-                                 capacity, alignment, deadlocks, hazards, over_sync; then by lines;
-                                 one finding for each distinct (kind, lines) */
+                                 memories, capacity, alignment, deadlocks, hazards, over_sync; then
+                                 by lines; one finding for each distinct (kind, lines) */
     bool truncated;           /* some kind had more than CHECK_MAX_FINDINGS */
 };
 

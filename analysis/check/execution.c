@@ -564,6 +564,8 @@ static bool is_blocked(const struct order *order)
 
 /* ------------------------------------------------------------------ execution */
 
+enum { LOOK_EVERY = 1024 }; /* events, between two looks at the time; a power of two */
+
 static enum status too_many(struct error *error)
 {
     return error_set(error, STATUS_TOO_LARGE,
@@ -579,6 +581,8 @@ static enum status take_event(struct execution *execution, const struct event *e
         add_double_set(execution->program, &event->twice, findings);
     if (++execution->events > CHECK_MAX_EVENTS)
         return too_many(error);
+    if ((execution->events & (LOOK_EVERY - 1)) == 0 && stop_due(execution->stop))
+        return error_set(error, STATUS_STOPPED, "stopped");
     TRY(overlap_event(&execution->overlap, event, findings, error));
     const struct overlap *overlap = &execution->overlap;
     return record_add(&execution->record, event, overlap->of_interest ? overlap->pairs : NULL,
@@ -635,11 +639,13 @@ static enum status execute_leniently(struct execution *execution, struct error *
 {
     struct findings ignored = {0};
     const struct program *program = execution->program;
+    const struct stop *stop = execution->stop;
     void (*back)(void *, int32_t, int) = execution->order.back;
     execution_clear(execution);
     enum status status = execution_init(execution, program, error);
     if (status != STATUS_OK)
         return status;
+    execution->stop = stop;
     execution->order.lenient = true;
     execution->order.back = back;
     status = take_events(execution, &ignored, error);

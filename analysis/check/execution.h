@@ -13,6 +13,7 @@
 #include "analysis/check/findings.h"
 #include "analysis/check/overlap.h"
 #include "analysis/check/record.h"
+#include "core/stop.h"
 
 /* The state at one iteration of one loop. */
 struct fold_state {
@@ -43,6 +44,8 @@ struct execution {
     struct overlap overlap;
     struct record record;
     struct fold fold;
+    const struct stop
+        *stop; /* NULL: never; else STATUS_STOPPED once it says so; set before it runs */
     int64_t events;
     bool blocked; /* waits wait for each other's sets for ever */
 };

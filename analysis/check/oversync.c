@@ -221,7 +221,9 @@ struct search {
     bool *removed;         /* per instruction */
     bool *needed;          /* per group: an access would lose its order, whatever else goes */
     struct replay base, with, without;
-    int64_t budget;                    /* of steps */
+    int64_t budget; /* of steps; 0 once it was stopped, too */
+    const struct stop *stop;
+    bool stopped;
     uint32_t *then[PROGRAM_MAX_DEPTH]; /* the replay's state a period ago */
     uint32_t *now;
     int periods[PROGRAM_MAX_DEPTH]; /* that have come alike since something changed */
@@ -232,7 +234,8 @@ static enum status search_init(struct search *search, struct execution *executio
                                struct error *error)
 {
     size_t items = (size_t)execution->program->count + 1;
-    *search = (struct search){.record = &execution->record, .nest = &execution->nest};
+    *search = (struct search){
+        .record = &execution->record, .nest = &execution->nest, .stop = execution->stop};
     search->budget = OVERSYNC_MAX_STEPS;
     search->first = malloc(items * sizeof *search->first);
     search->last = malloc(items * sizeof *search->last);
@@ -273,6 +276,17 @@ static void search_clear(struct search *search)
     replay_clear(&search->base);
     replay_clear(&search->with);
     replay_clear(&search->without);
+}
+
+enum { LOOK_EVERY = 1024 }; /* steps, between two looks at the time; a power of two */
+
+static void spend(struct search *search)
+{
+    search->budget--;
+    if ((search->budget & (LOOK_EVERY - 1)) == 0 && stop_due(search->stop)) {
+        search->stopped = true;
+        search->budget = 0;
+    }
 }
 
 static int32_t group_at(const struct search *search, int64_t at)
@@ -350,7 +364,7 @@ static bool can_go(struct search *search, int32_t group)
             if (!pass_mark(search))
                 return false;
         bool gone = is_removed(search, at);
-        search->budget--;
+        spend(search);
         replay_step(&search->with, gone);
         if (!replay_step(&search->without, gone || group_at(search, at) == group)) {
             search->needed[group] = search->without.lost;
@@ -388,6 +402,7 @@ static bool try_units(struct search *search, bool barriers)
     memset(search->base.state, 0, search->base.state_count * sizeof *search->base.state);
     while (search->base.at < end && search->budget > 0) {
         int64_t at = search->base.at;
+        spend(search);
         if (is_tried(search, at, barriers))
             any |= search->removed[group_at(search, at)] = can_go(search, group_at(search, at));
         replay_step(&search->base, is_removed(search, at));
@@ -466,7 +481,8 @@ enum status oversync_search(struct execution *execution, struct oversync *found,
         while (!execution->record.full && (try_units(&search, true) | try_units(&search, false)))
             continue;
         found->complete = !execution->record.full && !execution->blocked && search.budget > 0;
-        status = collect_units(&search, found, error);
+        status = search.stopped ? error_set(error, STATUS_STOPPED, "stopped")
+                                : collect_units(&search, found, error);
     }
     search_clear(&search);
     if (status != STATUS_OK)
@@ -474,8 +490,8 @@ enum status oversync_search(struct execution *execution, struct oversync *found,
     return status;
 }
 
-enum status oversync_find(const struct program *program, struct oversync *found,
-                          struct error *error)
+enum status oversync_find(const struct program *program, const struct stop *stop,
+                          struct oversync *found, struct error *error)
 {
     struct findings findings = {0};
     struct execution execution;
@@ -483,6 +499,7 @@ enum status oversync_find(const struct program *program, struct oversync *found,
     enum status status = execution_init(&execution, program, error);
     if (status != STATUS_OK)
         return status;
+    execution.stop = stop;
     status = execution_run(&execution, &findings, error);
     if (status == STATUS_OK)
         status = oversync_search(&execution, found, error);
@@ -504,10 +521,10 @@ static enum status remove_items(struct program *program, const struct oversync *
     return STATUS_OK;
 }
 
-enum status program_tidy(struct program *program, struct error *error)
+enum status program_tidy(struct program *program, const struct stop *stop, struct error *error)
 {
     struct oversync found;
-    enum status status = oversync_find(program, &found, error);
+    enum status status = oversync_find(program, stop, &found, error);
     if (status == STATUS_TOO_LARGE)
         return STATUS_OK;
     if (status == STATUS_OK && found.item_count)

@@ -19,6 +19,7 @@
 #define AUTOTUNE_ANALYSIS_CHECK_OVERSYNC_H
 
 #include "core/program.h"
+#include "core/stop.h"
 
 struct oversync_unit {
     int32_t first, count; /* into oversync.items */
@@ -37,16 +38,18 @@ struct oversync {
  * to lose, nor has a set that does not come after the wait of the set before it. A wait that the
  * program has no set for is passed over, and orders nothing; where waits wait for each other's
  * sets, what has run keeps the order that it has for whatever comes next. STATUS_TOO_LARGE as
- * program_check. The caller owns *found (oversync_clear). */
-enum status oversync_find(const struct program *program, struct oversync *found,
-                          struct error *error);
+ * program_check, STATUS_STOPPED once `stop` (NULL: never) says so. The caller owns *found
+ * (oversync_clear). */
+enum status oversync_find(const struct program *program, const struct stop *stop,
+                          struct oversync *found, struct error *error);
 
 void oversync_clear(struct oversync *found);
 
 /* Generators write loops whose bodies are all alike, and so flags before and after them, and in
  * them, that order nothing new in tilings with few tiles or a certain order of loops. For a closed
  * program: removes what oversync_find finds, all of it at once. A program beyond the limits of the
- * check (check.h) stays as it is. */
-enum status program_tidy(struct program *program, struct error *error);
+ * check (check.h) stays as it is, and so does one whose tidying `stop` has ended, with
+ * STATUS_STOPPED. */
+enum status program_tidy(struct program *program, const struct stop *stop, struct error *error);
 
 #endif

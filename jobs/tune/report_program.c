@@ -44,7 +44,10 @@ enum status generate_program(const struct space *space, const struct tiling *til
     TRY(write_program(space, tiling, part, program, error));
     if (!dispatched)
         TRY(time_program_fs(program, cores, &searched_fs, error));
-    TRY(program_tidy(program, error));
+    enum status status = program_tidy(program, space->stop, error);
+    if (status == STATUS_STOPPED)
+        return STATUS_OK;
+    TRY(status);
     if (!dispatched)
         TRY(time_program_fs(program, cores, &tidy_fs, error));
     if (tidy_fs != searched_fs)

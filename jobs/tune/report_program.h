@@ -11,9 +11,8 @@
 
 /* The program of a tiling as a user gets it: what the search has simulated, without superfluous
  * synchronisation. Where dispatching an instruction takes time, the search itself simulates
- * programs without it (search/tiling_simulator.h). Elsewhere taking it out takes no time off, for
- * generators let no flag hold back more than it has to; should one do so all the same, the program
- * stays as it was searched.
+ * programs without it (search/tiling_simulator.h). Elsewhere the program stays as it was searched
+ * where taking it out takes time off, which is rare, or takes longer than space->stop allows.
  *
  * Writes one part's program of one core to *program and closes it, as operator_space.generate does.
  * Not for the search: it takes ten to a hundred times as long. */

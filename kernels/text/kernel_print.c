@@ -67,7 +67,8 @@ static void put_atom(const struct kernel_text *kernel, const struct expression *
         fprintf(out, "is(%s, %s)", kernel_type_name((int)(e->number / KERNEL_TYPES)),
                 kernel_type_name((int)(e->number % KERNEL_TYPES)));
     else if (e->op == EXPRESSION_HAS_OPERATION || e->op == EXPRESSION_HAS_PATH)
-        fprintf(out, "has(%s)", e->text);
+        fprintf(out, "has(%s%s%s)", e->text, e->number ? ", " : "",
+                e->number ? kernel_type_name((int)e->number - 1) : "");
     else /* a real, a word or the top */
         fputs(e->text ? e->text : "top", out);
 }

@@ -84,7 +84,7 @@ enum expression_op {
     /* of the chip */
     EXPRESSION_LANES,         /* number: a type */
     EXPRESSION_IS_TYPE,       /* number: one type, times KERNEL_TYPES, and another */
-    EXPRESSION_HAS_OPERATION, /* text */
+    EXPRESSION_HAS_OPERATION, /* text; number: 0, or 1 + a type that it takes */
     EXPRESSION_HAS_PATH,      /* text: "from->to" */
     /* of args, in their order */
     EXPRESSION_IF, /* condition, then, else */

@@ -101,8 +101,8 @@ static enum status parse_known(struct kernel_parser *parser, struct expression *
     return STATUS_OK;
 }
 
-/* has(vdiv), has(l0c->ub) */
-static enum status parse_has(struct kernel_parser *parser, struct expression *e)
+/* has(vdiv), has(exp, f32), has(l0c->ub) */
+static enum status parse_has(struct kernel_parser *parser, struct expression *e, int *number)
 {
     const struct token *from = reader_peek(parser);
     char text[KERNEL_MAX_NAME + 1];
@@ -112,7 +112,12 @@ static enum status parse_has(struct kernel_parser *parser, struct expression *e)
         e->op = EXPRESSION_HAS_PATH;
         TRY(reader_foreign(parser, "a buffer", text));
     }
-    return keep_text(parser, from, &parser->tokens[parser->at], e);
+    TRY(keep_text(parser, from, &parser->tokens[parser->at], e));
+    if (e->op == EXPRESSION_HAS_PATH || !reader_take(parser, ","))
+        return STATUS_OK;
+    TRY(reader_type(parser, number));
+    ++*number;
+    return STATUS_OK;
 }
 
 /* is(dtype, bf16) */
@@ -137,7 +142,7 @@ static enum status parse_question(struct kernel_parser *parser, int question,
     parser->at += 2;
     struct expression *e = *expression;
     if (op == EXPRESSION_HAS_OPERATION) {
-        TRY(parse_has(parser, e));
+        TRY(parse_has(parser, e, &number));
     } else if (op == EXPRESSION_LANES) {
         TRY(reader_type(parser, &number));
     } else if (op == EXPRESSION_IS_TYPE) {

@@ -19,6 +19,10 @@ static void enter(void)
         STATUS_OK, "%s", error.text);
     hardware.buffers[hardware_buffer(&hardware, "l0c", 3)].unit_flag = true;
     hardware.buffers[hardware_buffer(&hardware, "l1", 2)].unit_flag = true;
+    for (int p = 0; p < hardware.pipe_count; p++)
+        memset(hardware.pipes[p].memories, 0, sizeof hardware.pipes[p].memories);
+    uint16_t *memories = hardware.pipes[hardware_pipe(&hardware, "V", 1)].memories;
+    memories[OPERAND_DST] = (uint16_t)(1u << hardware_buffer(&hardware, "l1", 2));
 }
 
 static void leave(void)

@@ -582,7 +582,7 @@ static void check_one(struct brute *brute, const struct program *program, const 
     order_without(brute, none, before_all);
     if (goes_in_circles(brute))
         return;
-    cr_assert_eq(oversync_find(program, &found, &error), STATUS_OK, "%s", error.text);
+    cr_assert_eq(oversync_find(program, NULL, &found, &error), STATUS_OK, "%s", error.text);
     cr_assert(found.complete);
     compare(brute, &found, text);
     expect_witnesses(brute, &found, text, tally->reasons);
@@ -613,7 +613,7 @@ Test(oversync, agrees_with_brute_force)
     }
     cr_expect_gt(tally.safe, cases / 18, "%d", tally.safe);
     cr_expect_gt(tally.units, cases / 9, "%d", tally.units);
-    for (int kind = 0; kind < FINDING_OVER_SYNC; kind++)
+    for (int kind = 0; kind < FINDING_MEMORY; kind++)
         cr_expect_gt(tally.of_kind[kind], cases / 30, "%s: %d",
                      finding_kind_name((enum finding_kind)kind), tally.of_kind[kind]);
     cr_expect_eq(tally.reasons[OVERSYNC_UNKNOWN], 0);

@@ -493,8 +493,43 @@ KERNEL
     said '  none legal            1  of these: no tiling fits'
 }
 
+# Values that no axis has, and values that are left to the tool.
+try_values() {
+    local job=(--kernel maximum --shape 98432) best
+    answer 0 explain "${job[@]}" --set slice=2048,copies=2
+    said 'legal: slice=2048,copies=2,cores=2'
+    said '  no search tries it: slice=2048 is on no axis of the kernel'
+    answer 0 explain "${job[@]}" --set slice=2048,copies=2 --json
+    holds .legal '.offered == false' '.tiling == {slice: 2048, copies: 2, cores: 2}' '.time_ns > 0'
+    time=$(jq .time_ns answer)
+    answer 0 program "${job[@]}" --set slice=2048,copies=2
+    cp answer own.txt
+    answer 0 check own.txt
+    answer 0 simulate own.txt --json
+    holds ".time_ns == $time"
+    answer 0 run "${job[@]}" --set slice=2048,copies=2
+    answer 0 explain "${job[@]}" --set slice=2040,copies=2
+    said 'slice=2040, expected a multiple of 16, which the kernel relies on'
+    said 'nearest legal: --set slice='
+    answer 0 explain "${job[@]}" --set slice=1000000,copies=2
+    said 'illegal: slice=1000000,copies=2,cores=2'
+    said '  ub: '
+    said 'nearest legal: --set slice='
+    answer 0 "${job[@]}" --strategy exhaustive --top 100000 --json
+    best=$(jq '[.top[] | select(.tiling.copies == 1) | .time_ns] | min' answer)
+    answer 0 explain "${job[@]}" --set copies=1 --json
+    holds .offered ".time_ns == $best" '.tiling.copies == 1'
+    answer 0 explain "${job[@]}" --set slice=2048 --json
+    holds '.tiling.slice == 2048' '.offered == false'
+    answer 0 explain --op matmul --shape 512x512x512 --hw ascend910b2 --set base_k=128 --json
+    holds .offered '.tiling.base_k == 128'
+    answer 1 program --kernel scale.kernel --shape 64 --set t=1024,bufs=3 --hw ascend310 --set-hw buffers.ub.capacity_bytes=64
+    said 'no tiling of this space is legal'
+}
+
 try_new
 try_empty
+try_values
 try_numbers
 try_zero
 try_fixp

@@ -559,10 +559,12 @@ static void expect_facts_round_trip(const char *name)
     for (size_t i = 0; i < base.fact_count; i++) {
         char text[256];
         snprintf(text, sizeof text, "%s=%s", base.facts[i].key, base.facts[i].value);
+        cr_expect_str_neq(base.facts[i].source, "");
+        if (base.facts[i].is_words)
+            continue;
         load_ok(name, text, &again);
         expect_same(&base, &again, text);
         cr_expect_str_eq(again.facts[i].source, "set by --set-hw");
-        cr_expect_str_neq(base.facts[i].source, "");
         hardware_clear(&again);
     }
     hardware_clear(&base);

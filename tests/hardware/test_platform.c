@@ -518,7 +518,7 @@ Test(platform, facts_round_trip)
         load_text(generations[g], &base);
         for (size_t i = 0; i < base.fact_count; i++) {
             char text[256];
-            if (!is_tried(base.facts[i].key))
+            if (!is_tried(base.facts[i].key) || base.facts[i].is_words)
                 continue;
             snprintf(text, sizeof text, "%s=%s", base.facts[i].key, base.facts[i].value);
             load_ok(in_folder("chip.ini"), text, &again);

@@ -299,7 +299,11 @@ static void find_places(struct brute *brute)
         for (int i = 0; i < node->in->region_count; i++) {
             const struct region *region = &brute->program->regions[node->in->first_region + i];
             const struct buffer *buffer = &brute->program->hw->buffers[region->buffer];
+            unsigned memories = brute->program->hw->pipes[node->in->pipe].memories[region->role];
+            bool is_end = node->in->kind == INSTRUCTION_MOVE && region->role != OPERAND_SRC2;
             int64_t capacity = buffer->capacity_bytes;
+            if (memories && !is_end && !(memories >> region->buffer & 1))
+                answer(brute, FINDING_MEMORY, (int32_t[]){node->in->line}, 1);
             for (int64_t row = 0; region->bytes && row < region->rows; row++) {
                 int64_t start = start_of(node, region, row);
                 if (buffer->alignment_bytes && start % buffer->alignment_bytes &&

@@ -62,7 +62,7 @@ void expect_clean_baseline(struct program *program, enum status status, const st
     struct error late;
     cr_assert_eq(status, STATUS_OK, "%s: %s", what, error->text);
     double written_fs = play_fs(program, 1);
-    cr_assert_eq(program_tidy(program, &late), STATUS_OK);
+    cr_assert_eq(program_tidy(program, NULL, &late), STATUS_OK);
     expect_clean(program, what);
     if (program->hw->dispatch_fs == 0)
         cr_expect_eq(play_fs(program, 1), written_fs, "%s", what);

@@ -77,7 +77,7 @@ bool kernel_case_make(struct kernel_case *c)
     return kernel_flags_find(&c->plan, &c->values, &c->flags, &c->error) == STATUS_OK &&
            kernel_flags_check(&c->plan, &c->flags, &c->error) == STATUS_OK &&
            kernel_room_find(&c->plan, &c->env, &c->room, &c->error) == STATUS_OK && has_room(c) &&
-           kernel_program(&c->plan, &c->flags, &c->env, &c->room, &c->program, &c->error) ==
+           kernel_program(&c->plan, &c->flags, &c->env, &c->room, NULL, &c->program, &c->error) ==
                STATUS_OK;
 }
 

@@ -22,8 +22,9 @@ void kernel_find_doubts(const struct kernel_values *values, const struct kernel_
 
 /* Are tiles and tensors in doubt used as they may be, with sizes, shares and axes as in
  * env->values? STATUS_INVALID, "line:column: …", if not; STATUS_TOO_LARGE where that would take too
- * long to find out. */
+ * long to find out, STATUS_STOPPED once `stop` (NULL: never) says so. */
 enum status kernel_content_check(const struct kernel_plan *plan, const struct kernel_doubts *doubts,
-                                 struct kernel_env *env, struct error *error);
+                                 struct kernel_env *env, const struct stop *stop,
+                                 struct error *error);
 
 #endif

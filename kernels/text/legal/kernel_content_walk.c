@@ -3,24 +3,28 @@
  * where they can only do what the second does: where no tile in doubt outlives them, none of what
  * steps do hangs on where a range begins, and stores to tensors in doubt are cut by the loop.
  * Stages of a round follow each other: a tile belongs to its round, or to one stage of the loop. */
+#include "core/stop.h"
 #include "kernels/slices.h"
 #include "kernels/text/legal/kernel_content.h"
 #include "kernels/text/legal/kernel_elements.h"
 #include "kernels/text/plan/kernel_structure.h"
 #include "kernels/text/program/kernel_flags_internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
-static const int64_t most_work = (int64_t)1 << 25; /* steps and words, about a second */
+static const int64_t most_work = (int64_t)1 << 25;  /* steps and words, about a second */
+static const int64_t look_every = (int64_t)1 << 12; /* … between two looks at the time */
 static const int64_t most_bits = (int64_t)1 << 32;
 
 struct walk {
     const struct kernel_plan *plan;
     const struct kernel_doubts *doubts;
     struct kernel_env *env;
+    const struct stop *stop;
     struct error *error;
-    int64_t work;
-    bool is_asked[PLAN_MAX_STEPS];        /* touches what is in doubt */
+    int64_t work, looked;          /* and how much of it was done at the last look at `stop` */
+    bool is_asked[PLAN_MAX_STEPS]; /* touches what is in doubt */
     bool is_walked[KERNEL_MAX_LOOPS + 1]; /* has such steps */
     bool is_whole[KERNEL_MAX_LOOPS + 1];  /* all of its rounds count */
     struct elements tiles[KERNEL_MAX_TILES];
@@ -29,8 +33,13 @@ struct walk {
 
 /* ------------------------------------------------------------------ elements */
 
-static enum status check_work(const struct walk *w)
+static enum status check_work(struct walk *w)
 {
+    if (w->work - w->looked >= look_every) {
+        w->looked = w->work;
+        if (stop_due(w->stop))
+            return error_set(w->error, STATUS_STOPPED, "stopped");
+    }
     return w->work <= most_work
                ? STATUS_OK
                : error_set(w->error, STATUS_TOO_LARGE,
@@ -81,6 +90,31 @@ static enum status fail(const struct walk *w, int step, const char *what, const 
                      what, name, expected);
 }
 
+/* "m[0,128]", the element that is missing, and a line that writes others. */
+static enum status fail_unwritten(const struct walk *w, int step, int tile)
+{
+    const struct kernel_text *kernel = w->plan->kernel;
+    int64_t index[KERNEL_MAX_DIMS], rest = w->tiles[tile].other;
+    char element[KERNEL_MAX_NAME + 24 * KERNEL_MAX_DIMS], writer[64] = "no line writes it before";
+    int used = snprintf(element, sizeof element, "%s[", kernel->tiles[tile].name.text);
+    for (int d = w->plan->tiles[tile].dim_count - 1; d >= 0; d--) {
+        index[d] = rest % w->env->tiles[tile].extent[d];
+        rest /= w->env->tiles[tile].extent[d];
+    }
+    for (int d = 0; d < w->plan->tiles[tile].dim_count; d++)
+        used += snprintf(element + used, sizeof element - (size_t)used, "%s%lld", d ? "," : "",
+                         (long long)index[d]);
+    for (int s = step - 1; s >= 0; s--)
+        if (w->plan->steps[s].part_count && w->plan->steps[s].parts[0].tile == tile) {
+            snprintf(writer, sizeof writer, "line %d writes others of it",
+                     kernel->lines[w->plan->steps[s].line].at.line);
+            break;
+        }
+    return plan_fail(w->error, kernel->lines[w->plan->steps[step].line].at,
+                     "reads elements of tile '%s' that nothing wrote in its life, from %s] on; %s",
+                     kernel->tiles[tile].name.text, element, writer);
+}
+
 static enum status read_part(struct walk *w, int step, int part, int64_t count)
 {
     int tile = w->plan->steps[step].parts[part].tile;
@@ -88,9 +122,7 @@ static enum status read_part(struct walk *w, int step, int part, int64_t count)
     if (tile < 0 || !w->doubts->tiles[tile])
         return STATUS_OK;
     TRY(touch_part(w, &w->tiles[tile], step, part, ACT_READ, count, &all));
-    return all ? STATUS_OK
-               : fail(w, step, "reads elements of tile", w->plan->kernel->tiles[tile].name.text,
-                      " that nothing wrote in its life");
+    return all ? STATUS_OK : fail_unwritten(w, step, tile);
 }
 
 static enum status begin_tensor(struct walk *w, int tensor)
@@ -320,14 +352,15 @@ static void find_asked(struct walk *w)
 }
 
 enum status kernel_content_check(const struct kernel_plan *plan, const struct kernel_doubts *doubts,
-                                 struct kernel_env *env, struct error *error)
+                                 struct kernel_env *env, const struct stop *stop,
+                                 struct error *error)
 {
     if (!doubts->any)
         return STATUS_OK;
     struct walk *walk = calloc(1, sizeof *walk);
     if (!walk)
         return error_memory(error);
-    *walk = (struct walk){.plan = plan, .doubts = doubts, .env = env, .error = error};
+    *walk = (struct walk){.plan = plan, .doubts = doubts, .env = env, .stop = stop, .error = error};
     find_asked(walk);
     enum status status = walk_round(walk, 0, 0);
     for (int t = 0; t < KERNEL_MAX_TILES; t++)

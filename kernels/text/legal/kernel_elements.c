@@ -34,7 +34,10 @@ static void touch_run(struct touch *t, int64_t from, int64_t count)
         uint64_t *word = &t->elements->words[at / ELEMENTS_OF_WORD];
         uint64_t ones = taken == ELEMENTS_OF_WORD ? ~UINT64_C(0) : (UINT64_C(1) << taken) - 1;
         uint64_t mask = ones << first;
-        t->all &= (*word & mask) == (t->act == ACT_IS_FREE ? 0 : mask);
+        uint64_t others = (t->act == ACT_IS_FREE ? *word : ~*word) & mask;
+        if (others && t->all)
+            t->elements->other = at - first + __builtin_ctzll(others);
+        t->all &= !others;
         if (t->act == ACT_WRITE)
             *word |= mask;
         at += taken;

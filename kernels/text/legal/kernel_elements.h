@@ -10,6 +10,8 @@ enum { ELEMENTS_OF_WORD = 64 };
 struct elements {
     int64_t count;   /* that there is memory for */
     uint64_t *words; /* owned: free(elements->words) */
+    int64_t other;   /* where the last touch was not all as asked: its first element that was not,
+                        by rows */
 };
 
 /* None of so many, at least 1, is written. False: no memory. */

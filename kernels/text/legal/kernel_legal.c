@@ -257,9 +257,10 @@ static enum status check_sizes(struct asked *asked, struct error *error)
     check_room(asked, &room);
     TRY(plan_enter(&asked->plan->plan, &asked->env, 0, 0, error));
     TRY(check_length(asked, error));
-    TRY(kernel_steps_fit(asked->plan, &asked->env, &room, error));
+    TRY(kernel_steps_fit(asked->plan, &asked->env, &room, asked->space->stop, error));
     return asked->with_content && !asked->count
-               ? kernel_content_check(&asked->plan->plan, &asked->plan->doubts, &asked->env, error)
+               ? kernel_content_check(&asked->plan->plan, &asked->plan->doubts, &asked->env,
+                                      asked->space->stop, error)
                : STATUS_OK;
 }
 

@@ -3,16 +3,21 @@
  * where what is picked does not move evenly with rounds, all others; of other loops in the first.
  * Between evenly spaced rounds nothing is larger, smaller or less aligned than at both ends and a
  * step after the first. */
+#include "core/stop.h"
 #include "kernels/text/plan/kernel_structure.h"
 #include "kernels/text/program/kernel_program_internal.h"
 #include "kernels/text/space/kernel_space_internal.h"
 
-enum { FIT_MAX_ROUNDS = 1 << 16 }; /* of all loops together */
+enum {
+    FIT_MAX_ROUNDS = 1 << 16, /* of all loops together */
+    LOOK_EVERY = 256,         /* of them, between two looks at the time */
+};
 
 struct fitting {
     const struct space_plan *plan;
     struct program_writer writer; /* for operands; nothing is written */
     struct kernel_env *env;
+    const struct stop *stop;
     struct error *error;
     int rounds;
     uint64_t turned; /* text loops that are beyond their first round */
@@ -129,6 +134,8 @@ static enum status check_round(struct fitting *f, int loop, int64_t round)
     if (++f->rounds > FIT_MAX_ROUNDS)
         return error_set(f->error, STATUS_TOO_LARGE, "more than %d rounds pick differently",
                          FIT_MAX_ROUNDS);
+    if (f->rounds % LOOK_EVERY == 0 && stop_due(f->stop))
+        return error_set(f->error, STATUS_STOPPED, "stopped");
     TRY(plan_enter(&f->plan->plan, f->env, loop, round, f->error));
     return check_body(f, loop);
 }
@@ -183,7 +190,8 @@ static enum status check_body(struct fitting *f, int loop)
 }
 
 enum status kernel_steps_fit(const struct space_plan *plan, struct kernel_env *env,
-                             const struct kernel_room *room, struct error *error)
+                             const struct kernel_room *room, const struct stop *stop,
+                             struct error *error)
 {
     struct fitting fitting = {.plan = plan,
                               .writer = {.emit = {.error = error},
@@ -192,6 +200,7 @@ enum status kernel_steps_fit(const struct space_plan *plan, struct kernel_env *e
                                          .room = room,
                                          .env = env},
                               .env = env,
+                              .stop = stop,
                               .error = error};
     return check_round(&fitting, 0, 0);
 }

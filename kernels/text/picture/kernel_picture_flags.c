@@ -84,7 +84,7 @@ enum status picture_add_flags(const struct picture *p, const struct tiling *tili
     program_reset(&program, p->space->hw);
     enum status status = p->space->kind->generate(p->space, tiling, 0, &program, error);
     if (status == STATUS_OK)
-        status = program_tidy(&program, error); /* as it is shown */
+        status = program_tidy(&program, p->space->stop, error); /* as it is shown */
     if (status == STATUS_OK) {
         count_sets(&program, &sets);
         add_tokens(p, &sets, picture);

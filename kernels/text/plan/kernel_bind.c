@@ -4,6 +4,7 @@
 #include "kernels/emit.h"
 #include "kernels/text/plan/kernel_structure.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -37,6 +38,78 @@ static const char *name_of(const struct binding *b, const struct plan_part *part
 {
     return part->tile >= 0 ? b->kernel->tiles[part->tile].name.text
                            : b->kernel->tensors[part->tensor].name.text;
+}
+
+/* ------------------------------------------------------------------ where operands lie */
+
+/* "l0a[i,k] f16" of "tile a: l1[i,k] f16 x 2", for a tile that brings another there; "" where its
+ * line is not so plain. */
+static void same_in(const struct binding *b, int tile, const char *buffer, char *text, size_t size)
+{
+    int length, depth = 0, at = 0;
+    const char *line = kernel_source_line(
+        b->kernel, b->kernel->lines[b->kernel->tiles[tile].line].at.line, &length);
+    const char *dims = memchr(line, '[', (size_t)length);
+    text[0] = '\0';
+    if (!dims)
+        return;
+    length -= (int)(dims - line);
+    do
+        depth += dims[at] == '[' ? 1 : dims[at] == ']' ? -1 : 0;
+    while (++at < length && depth > 0);
+    while (at < length && dims[at] == ' ')
+        at++;
+    while (at < length && isalnum((unsigned char)dims[at]))
+        at++;
+    if (depth == 0 && at < 80)
+        snprintf(text, size, "%s%.*s", buffer, at, dims);
+}
+
+/* What brings an operand to where the unit takes it, or a result from there, if one path does: two
+ * lines to write. */
+static void say_way(const struct binding *b, const struct plan_part *part, unsigned memories,
+                    bool is_result, char *text, size_t size)
+{
+    char as[128], other[KERNEL_MAX_NAME + HARDWARE_NAME_SIZE + 2];
+    int here = buffer_of(b, part);
+    text[0] = '\0';
+    for (int m = 0; part->tile >= 0 && m < b->hw->buffer_count; m++) {
+        int path = is_result ? hardware_path(b->hw, m, here) : hardware_path(b->hw, here, m);
+        if (!(memories & 1u << m) || path < 0)
+            continue;
+        const char *name = name_of(b, part), *buffer = b->hw->buffers[m].name;
+        same_in(b, part->tile, buffer, as, sizeof as);
+        snprintf(other, sizeof other, "%s_%s", name, buffer);
+        if (*as && is_result)
+            snprintf(text, size, ": 'tile %s: %s', and behind it 'move %s <- %s'", other, as, name,
+                     other);
+        else if (*as)
+            snprintf(text, size, ": 'tile %s: %s' and before it 'load %s <- %s'", other, as, other,
+                     name);
+        return;
+    }
+}
+
+/* Every operand and result where the pipe takes it from or leaves it. */
+static enum status check_memories(const struct binding *b, const enum operand_role roles[])
+{
+    const struct plan_step *step = b->step;
+    const struct instruction in = {.kind = (uint8_t)step->kind, .pipe = (int8_t)step->pipe};
+    char names[HARDWARE_LIST_SIZE], way[320];
+    for (int p = 0; p < step->part_count; p++) {
+        const struct plan_part *part = &step->parts[p];
+        unsigned memories = instruction_memories(b->hw, &in, roles[p]);
+        int buffer = part->value ? -1 : buffer_of(b, part);
+        if (!memories || buffer < 0 || (memories & 1u << buffer))
+            continue;
+        say_way(b, part, memories, p == 0, way, sizeof way);
+        return plan_fail(b->error, place_of(b), "'%s' lies in %s, expected %.100s, %s pipe %s %s%s",
+                         name_of(b, part), b->hw->buffers[buffer].name,
+                         hardware_buffer_names(b->hw, memories, names),
+                         p == 0 ? "where" : "from where", b->hw->pipes[step->pipe].name,
+                         p == 0 ? "leaves it" : "takes it", way);
+    }
+    return STATUS_OK;
 }
 
 /* ------------------------------------------------------------------ moves */
@@ -95,6 +168,7 @@ static enum status check_on_way(const struct binding *b)
 
 static enum status bind_move(struct binding *b)
 {
+    static const enum operand_role roles[] = {OPERAND_DST, OPERAND_SRC, OPERAND_SRC2};
     struct plan_step *step = b->step;
     int from = buffer_of(b, &step->parts[1]), to = buffer_of(b, &step->parts[0]);
     bool transposes;
@@ -107,6 +181,7 @@ static enum status bind_move(struct binding *b)
     TRY(find_path(b, from, to));
     TRY(check_on_way(b));
     step->pipe = b->hw->paths[step->what].pipe;
+    TRY(check_memories(b, roles));
     TRY(is_on(b, STEP_TRANSPOSE, &transposes));
     if (transposes)
         step->price = b->hw->paths[step->what].transposed_price;
@@ -117,16 +192,19 @@ static enum status bind_move(struct binding *b)
 
 static enum status bind_matrix(struct binding *b)
 {
+    static const enum operand_role roles[] = {OPERAND_DST, OPERAND_A, OPERAND_B, OPERAND_SRC};
     struct plan_step *step = b->step;
     const struct plan_part *to = &step->parts[0], *left = &step->parts[1], *right = &step->parts[2];
     const struct matrix_type *matrix;
     struct error lacks;
     step->kind = INSTRUCTION_MATRIX;
     step->type = type_of(b, left);
+    step->pipe = b->hw->matrix_pipe;
+    if (step->pipe >= 0)
+        TRY(check_memories(b, roles));
     if (machine_matrix(b->hw, "a product", step->type, &matrix, &lacks) != STATUS_OK)
         return plan_fail(b->error, place_of(b), "%s", lacks.text);
     step->to_type = (enum dtype)matrix->accumulator;
-    step->pipe = b->hw->matrix_pipe;
     step->price = matrix->price;
     if (type_of(b, right) != step->type)
         return plan_fail(b->error, place_of(b), "'%s' is %s and '%s' is %s, expected one type",
@@ -162,11 +240,81 @@ static enum status find_operation(const struct binding *b, enum operation_class 
                      names[class], name, like.text);
 }
 
+/* "f16 or f32" */
+static const char *type_names(unsigned types, char text[DTYPE_LIST_SIZE])
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int t = 0; t < DTYPE_COUNT; t++)
+        if (types & 1u << t)
+            used += (size_t)snprintf(text + used, DTYPE_LIST_SIZE - used, "%s%s",
+                                     used ? " or " : "", dtype_name((enum dtype)t));
+    return text;
+}
+
+/* The fewest conversions by `cast` from a type to one of those wanted, "f32 -> f16 -> i8"; "" where
+ * none lead there. Breadth first. */
+static const char *cast_way(const struct binding *b, int from, unsigned wanted,
+                            char text[DTYPE_LIST_SIZE])
+{
+    int cast = hardware_operation(b->hw, "cast", 4), before[DTYPE_COUNT], queue[DTYPE_COUNT];
+    int way[DTYPE_COUNT], count = 0, length = 0;
+    size_t used = 0;
+    unsigned seen = 1u << from;
+    text[0] = '\0';
+    queue[count++] = from;
+    before[from] = -1;
+    for (int q = 0; cast >= 0 && q < count && !length; q++) {
+        unsigned results = hardware_operation_results(b->hw, cast, (enum dtype)queue[q]);
+        for (int t = queue[q]; wanted & 1u << queue[q] && t >= 0; t = before[t])
+            way[length++] = t;
+        for (int to = 0; to < DTYPE_COUNT; to++)
+            if (results & ~seen & 1u << to) {
+                seen |= 1u << to;
+                before[to] = queue[q];
+                queue[count++] = to;
+            }
+    }
+    while (length-- > 0)
+        used += (size_t)snprintf(text + used, DTYPE_LIST_SIZE - used, "%s%s", used ? " -> " : "",
+                                 dtype_name((enum dtype)way[length]));
+    return text;
+}
+
+/* Does the operation take this type, or make that one of it? Else what would do instead. A cast to
+ * the same type is a copy. */
+static enum status check_types(const struct binding *b, bool is_cast)
+{
+    const struct plan_step *step = b->step;
+    const char *operation = b->hw->operations[step->what].name;
+    char expected[DTYPE_LIST_SIZE], way[DTYPE_LIST_SIZE];
+    unsigned takes = 0;
+    if (hardware_operation_results(b->hw, step->what, step->type) & 1u << step->to_type ||
+        (is_cast && step->type == step->to_type))
+        return STATUS_OK;
+    for (int t = 0; t < DTYPE_COUNT; t++)
+        takes |= hardware_operation_results(b->hw, step->what, (enum dtype)t) ? 1u << t : 0;
+    if (!is_cast) {
+        cast_way(b, step->type, takes, way);
+        return plan_fail(b->error, place_of(b), "%s of %s: %s has it of %s only%s%s%s", operation,
+                         dtype_name(step->type), b->hw->name, type_names(takes, expected),
+                         *way ? "; cast " : "", way, *way ? " first" : "");
+    }
+    cast_way(b, step->type, 1u << step->to_type, way);
+    takes = hardware_operation_results(b->hw, step->what, step->type);
+    return plan_fail(b->error, place_of(b), "%s of %s to %s: %s converts %s to %s only%s%s%s",
+                     operation, dtype_name(step->type), dtype_name(step->to_type), b->hw->name,
+                     dtype_name(step->type), takes ? type_names(takes, expected) : "nothing",
+                     *way ? "; in steps, " : "", way, *way ? ", with a tile of each type" : "");
+}
+
 static enum status bind_vector(struct binding *b)
 {
+    static const enum operand_role roles[] = {OPERAND_DST, OPERAND_SRC, OPERAND_SRC2, OPERAND_SRC3};
     struct plan_step *step = b->step;
     step->kind = INSTRUCTION_VECTOR;
     TRY(find_operation(b, OPERATION_VECTOR));
+    TRY(check_memories(b, roles));
     bool is_cast = strcmp(step->text->operation, "cast") == 0 ||
                    b->hw->operations[step->what].result == RESULT_PAIRS;
     for (int p = 1; p < step->part_count; p++)
@@ -180,13 +328,15 @@ static enum status bind_vector(struct binding *b)
             return plan_fail(b->error, place_of(b), "'%s' is %s and '%s' is %s, expected one type",
                              name_of(b, &step->parts[0]), dtype_name(step->to_type),
                              name_of(b, &step->parts[p]), dtype_name(type_of(b, &step->parts[p])));
-    return STATUS_OK;
+    return check_types(b, is_cast);
 }
 
 static enum status bind_scalar(struct binding *b)
 {
+    static const enum operand_role roles[] = {OPERAND_DST, OPERAND_SRC};
     b->step->kind = INSTRUCTION_SCALAR;
-    return find_operation(b, OPERATION_SCALAR);
+    TRY(find_operation(b, OPERATION_SCALAR));
+    return check_memories(b, roles);
 }
 
 enum status plan_bind(const struct kernel_values *values, struct kernel_plan *plan, int number,

@@ -317,11 +317,16 @@ static enum status walk_choice(const struct walk *walk, const struct expression 
 
 /* ------------------------------------------------------------------ what stands for itself */
 
-static bool has(const struct hardware *hw, const struct expression *e)
+static bool has(const struct kernel_values *values, const struct expression *e)
 {
+    const struct hardware *hw = values->hw;
     const char *arrow = strstr(e->text, "->");
-    if (!arrow)
-        return hardware_operation(hw, e->text, (int)strlen(e->text)) >= 0;
+    if (!arrow) {
+        int operation = hardware_operation(hw, e->text, (int)strlen(e->text));
+        return operation >= 0 &&
+               (!e->number ||
+                hardware_operation_results(hw, operation, kernel_type(values, (int)e->number - 1)));
+    }
     int from = hardware_buffer(hw, e->text, (int)(arrow - e->text));
     int to = hardware_buffer(hw, arrow + 2, (int)strlen(arrow + 2));
     return from >= 0 && to >= 0 && hardware_path(hw, from, to) >= 0;
@@ -377,7 +382,7 @@ static void walk_atom(const struct kernel_values *values, const struct expressio
         value->whole = kernel_type(values, (int)(e->number / KERNEL_TYPES)) ==
                        kernel_type(values, (int)(e->number % KERNEL_TYPES));
     else if (e->op == EXPRESSION_HAS_OPERATION || e->op == EXPRESSION_HAS_PATH)
-        value->whole = has(values->hw, e);
+        value->whole = has(values, e);
 }
 
 static enum status evaluate(const struct walk *walk, const struct expression *e, union value *value)

@@ -76,6 +76,7 @@ void plan_deal(struct kernel_plan *plan);
 /* kernel_units.c: do all parts of a step begin where their buffers let them, whatever the sizes
  * are? And must a part: a spread's source may lie anywhere, as may what the scalar unit asks for.
  */
+int64_t plan_axis_unit(const struct kernel_values *values, int axis);
 bool plan_aligns(const struct kernel_values *values, const struct kernel_plan *plan, int step);
 /* Are the parts of a product whole blocks of the matrix unit, whatever the sizes are? */
 bool plan_has_blocks(const struct kernel_values *values, const struct kernel_plan *plan, int step);

@@ -53,6 +53,11 @@ static int64_t unit_of_axis(const struct units *u, int number)
     }
 }
 
+int64_t plan_axis_unit(const struct kernel_values *values, int axis)
+{
+    return unit_of_axis(&(struct units){values, values->kernel}, axis);
+}
+
 /* Sizes and their shares begin at 0. */
 static int64_t unit_of_begin(const struct units *u, int loop)
 {

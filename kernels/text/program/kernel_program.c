@@ -1,7 +1,6 @@
 /* Writing a core's program: a walk over the plan's loops. A stretch of rounds that are alike
  * becomes a loop; its body holds one round after the other until copies and registers have come
  * round, and what is left over stands behind it. */
-#include "analysis/check/oversync.h"
 #include "kernels/text/plan/kernel_structure.h"
 #include "kernels/text/program/kernel_program_internal.h"
 
@@ -299,17 +298,6 @@ static void find_peels(struct program_writer *w)
         }
 }
 
-/* Most flags that order nothing new hold nothing back, either: whoever shows the program removes
- * them. Those of tiles that share room stand in all rounds as soon as some need them, and may hold
- * back the others. Without them it is the kernel's program. */
-static bool may_hold_back(const struct program_writer *w)
-{
-    for (int t = 0; t < w->flags->token_count; t++)
-        if (w->flags->tokens[t].tile < 0)
-            return true;
-    return false;
-}
-
 static enum status write_program(struct program_writer *w)
 {
     TRY(plan_enter(w->plan, w->env, 0, 0, w->emit.error));
@@ -320,15 +308,14 @@ static enum status write_program(struct program_writer *w)
     put_iteration(w, 0, 0, 1);
     put_free(w, emit_wait);
     TRY(emit_close(&w->emit));
-    TRY(writer_drop_idle(w));
-    return may_hold_back(w) ? program_tidy(w->emit.program, w->emit.error) : STATUS_OK;
+    return writer_drop_idle(w);
 }
 
 enum status kernel_program(const struct kernel_plan *plan, const struct kernel_flags *flags,
                            struct kernel_env *env, const struct kernel_room *room,
-                           struct program *program, struct error *error)
+                           const struct stop *stop, struct program *program, struct error *error)
 {
-    struct program_writer w = {.emit = {.program = program, .error = error},
+    struct program_writer w = {.emit = {.program = program, .error = error, .stop = stop},
                                .plan = plan,
                                .flags = flags,
                                .room = room,

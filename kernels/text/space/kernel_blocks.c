@@ -5,6 +5,7 @@
 #include "core/array.h"
 #include "kernels/slices.h"
 #include "kernels/text/plan/kernel_shares.h"
+#include "kernels/text/plan/kernel_structure.h"
 #include "kernels/text/space/kernel_space_internal.h"
 
 #include <stdio.h>
@@ -128,6 +129,26 @@ static enum status list_of_one(struct blocks *b, int64_t value, const int64_t **
     return keep_list(b->ks, values, b->error);
 }
 
+/* What an axis has, or the one value that all tilings have. What is a multiple of something in the
+ * text may be taken to be one. */
+static enum status values_of(const struct blocks *b, int axis, struct kernel_list *list)
+{
+    int64_t fixed = b->space->fixed ? b->space->fixed->value[axis] : AXIS_FREE;
+    if (fixed == AXIS_FREE)
+        return kernel_axis_values(&b->values, axis, list, b->error);
+    int64_t unit = plan_axis_unit(&b->values, axis);
+    if (unit > 1 && fixed % unit)
+        return error_set(b->error, STATUS_INVALID,
+                         "%s=%lld, expected a multiple of %lld, which "
+                         "the kernel relies on",
+                         b->ks->kernel->axes[axis].name.text, (long long)fixed, (long long)unit);
+    *list = (struct kernel_list){malloc(sizeof *list->values), 1};
+    if (!list->values)
+        return error_memory(b->error);
+    *list->values = fixed;
+    return STATUS_OK;
+}
+
 static void note_empty(struct blocks *b, int axis)
 {
     snprintf(b->space->empty, sizeof b->space->empty, "axis '%.40s' has no value",
@@ -151,7 +172,7 @@ static enum status add_block(struct blocks *b)
         if ((b->of_cores | b->of_axes) >> a & 1) {
             TRY(list_of_one(b, b->values.axes[a], &block->values[a]));
         } else {
-            TRY(kernel_axis_values(&b->values, a, &list, b->error));
+            TRY(values_of(b, a, &list));
             block->values[a] = list.values;
             TRY(keep_list(b->ks, list.values, b->error));
         }
@@ -184,7 +205,7 @@ static enum status fix_axis(struct blocks *b, unsigned axes, int axis,
 {
     struct kernel_list list;
     enum status status = STATUS_OK;
-    TRY(kernel_axis_values(&b->values, axis, &list, b->error));
+    TRY(values_of(b, axis, &list));
     if (list.count == 0)
         note_empty(b, axis);
     for (int i = 0; i < list.count && status == STATUS_OK; i++) {
@@ -210,8 +231,12 @@ static enum status share(struct blocks *b)
 {
     const struct kernel_values whole = b->values;
     int most = b->ks->kernel->cores_count ? b->ks->cores : 1;
+    const struct tiling *fixed = b->space->fixed;
+    int64_t cores = fixed ? fixed->value[b->ks->kernel->axis_count] : AXIS_FREE;
     for (b->cores = b->later & b->only_cores ? 2 : 1; b->cores <= most; b->cores++) {
         int64_t used;
+        if (cores != AXIS_FREE && cores != b->cores)
+            continue;
         if (kernel_share(&b->values, b->cores, &used, &b->refused) == STATUS_OK && used == b->cores)
             TRY(fix_axes(b, b->of_axes & ~b->of_cores, 0, add_block));
         b->values = whole;

@@ -190,9 +190,13 @@ static void set_types(struct kernel_operator *made)
         made->op.own_type = (enum dtype)text->tensors[0].type;
 }
 
-/* The text, and what its reader decided where it had a choice. */
+/* The text, what its reader decided where it had a choice, and which edition of the language it
+ * is: with another one the same text may take another time. */
+enum { LANGUAGE_EDITION = 2 };
+
 static void put_meaning(const struct kernel_text *text, FILE *out)
 {
+    fprintf(out, "%d\n", LANGUAGE_EDITION);
     kernel_text_print(text, out);
     for (int a = 0; a < text->axis_count; a++)
         fprintf(out, "%d %d\n", (int)text->axes[a].cut, text->axes[a].word_count);

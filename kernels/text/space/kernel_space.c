@@ -195,18 +195,19 @@ void kernel_space_summarise(const struct space *space, const struct tiling *tili
         work->layout += plan->number * WORK_VARIANTS;
 }
 
-static enum status generate(const struct kernel_space *ks, const struct tiling *tiling,
+static enum status generate(const struct space *space, const struct tiling *tiling,
                             struct program *program, struct error *error)
 {
+    const struct kernel_space *ks = kernel_space_of(space);
     const struct space_plan *plan = kernel_find_plan(ks, tiling);
     struct kernel_env env;
     struct kernel_room room;
     if (!plan || !plan->is_possible || !kernel_set_tiling(ks, tiling, &env.values, NULL))
         return error_set(error, STATUS_INVALID, "kernel '%s' has no such tiling",
                          ks->kernel->name.text);
-    TRY(kernel_content_check(&plan->plan, &plan->doubts, &env, error));
+    TRY(kernel_content_check(&plan->plan, &plan->doubts, &env, space->stop, error));
     TRY(kernel_room_find(&plan->plan, &env, &room, error));
-    return kernel_program(&plan->plan, plan->flags, &env, &room, program, error);
+    return kernel_program(&plan->plan, plan->flags, &env, &room, space->stop, program, error);
 }
 
 enum status kernel_generate(const struct space *space, const struct tiling *tiling, int part,
@@ -214,7 +215,7 @@ enum status kernel_generate(const struct space *space, const struct tiling *tili
 {
     const struct kernel_space *ks = kernel_space_of(space);
     (void)part;
-    return kernel_text_locate(ks->kernel, generate(ks, tiling, program, error), error);
+    return kernel_text_locate(ks->kernel, generate(space, tiling, program, error), error);
 }
 
 const char *const kernel_parts[] = {"kernel", NULL};

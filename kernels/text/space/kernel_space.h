@@ -45,8 +45,8 @@ int kernel_violations(const struct space *space, const struct tiling *tiling,
                       struct violation list[MAX_VIOLATIONS]);
 
 #define KERNEL_SPACE                                                                               \
-    .destroy = kernel_destroy, .possible = kernel_possible, .legal = kernel_is_legal,              \
-    .violations = kernel_violations, .cores_used = kernel_cores_used,                              \
+    .any_value = true, .destroy = kernel_destroy, .possible = kernel_possible,                     \
+    .legal = kernel_is_legal, .violations = kernel_violations, .cores_used = kernel_cores_used,    \
     .summarise = kernel_space_summarise, .least = kernel_least, .parts = kernel_parts,             \
     .generate = kernel_generate, .roofline_ns = kernel_roofline_ns, .numbers = &kernel_numbers,    \
     .picture = kernel_picture

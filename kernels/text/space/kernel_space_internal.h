@@ -92,9 +92,11 @@ enum status kernel_make_plan(const struct kernel_values *values, struct space_pl
 void kernel_plan_free(struct space_plan *plan);
 
 /* kernel_steps_fit.c: do the steps of a tiling fit that need not? With sizes, shares and axes as in
- * env->values; STATUS_INVALID, "line:column: …". The first fills what steps hang on. */
+ * env->values; STATUS_INVALID, "line:column: …", or STATUS_STOPPED once `stop` says so. The
+ * first fills what steps hang on. */
 void kernel_find_asked(struct space_plan *plan);
 enum status kernel_steps_fit(const struct space_plan *plan, struct kernel_env *env,
-                             const struct kernel_room *room, struct error *error);
+                             const struct kernel_room *room, const struct stop *stop,
+                             struct error *error);
 
 #endif

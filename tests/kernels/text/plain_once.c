@@ -1,6 +1,8 @@
-/* Loads that run once: in the first round only of loops inside their tile's life that change
- * neither their parts nor their source. */
+/* Loads and copies that run once: in the first round only of loops inside their tile's life that
+ * change neither their parts nor their source. */
 #include "tests/kernels/text/plain_kernel.h"
+
+#include <string.h>
 
 #define BIT(loop) ((uint64_t)1 << (loop))
 
@@ -71,6 +73,10 @@ static void find_once(struct plain *plain, int line)
     bool by_data = false;
     uint64_t loops = loops_of(plain, line, &step->to, &by_data) |
                      loops_of(plain, line, &step->from[0], &by_data);
+    uint64_t asked = step->condition ? step->condition->loops : 0;
+    for (int k = 0; k < STEP_KEYS; k++)
+        asked |= step->keys[k] ? step->keys[k]->loops : 0;
+    loops |= step->verb == VERB_LOAD ? 0 : changing(plain, asked);
     plain->once[line] = 0;
     for (int n = 0, loop; (loop = plain_around(plain, line, n)) >= 0; n++) {
         if (loop == plain->tiles[step->to.tile].loop)
@@ -81,19 +87,38 @@ static void find_once(struct plain *plain, int line)
     }
 }
 
+/* One tile from one other, unchanged but for its type. */
+static bool copies(const struct kernel_step *step)
+{
+    bool by_name = step->verb == VERB_OPERATION &&
+                   (strcmp(step->operation, "cast") == 0 || strcmp(step->operation, "vcopy") == 0);
+    return (step->verb == VERB_MOVE || by_name) && step->source_count == 1 && step->to.tile >= 0 &&
+           step->from[0].tile >= 0 && step->from[0].tile != step->to.tile;
+}
+
+static bool loads_or_copies(const struct plain *plain, int line)
+{
+    const struct kernel_step *step = plain->text->lines[line].step;
+    return step->verb == VERB_LOAD || copies(step);
+}
+
+/* A load that any but a load or copy writes beside is refused, a copy is one as any other step. */
 bool plain_once(struct plain *plain)
 {
     const struct kernel_text *text = plain->text;
     for (int line = 0; line < text->line_count; line++) {
-        const struct kernel_line *l = &text->lines[line];
-        if (l->kind == LINE_STEP && plain->is_there[line] && l->step->verb == VERB_LOAD &&
-            l->step->to.tile >= 0 && l->step->source_count)
+        if (text->lines[line].kind != LINE_STEP || !plain->is_there[line])
+            continue;
+        const struct kernel_step *step = text->lines[line].step;
+        bool alone = step->source_count && step->to.tile >= 0 && loads_or_copies(plain, line);
+        for (int w = 0; alone && step->verb != VERB_LOAD && w < text->line_count; w++)
+            alone = !writes(plain, w, step->to.tile) || loads_or_copies(plain, w);
+        if (alone)
             find_once(plain, line);
     }
     for (int line = 0; line < text->line_count; line++)
         for (int w = 0; plain->once[line] && w < text->line_count; w++)
-            if (writes(plain, w, text->lines[line].step->to.tile) &&
-                text->lines[w].step->verb != VERB_LOAD)
+            if (writes(plain, w, text->lines[line].step->to.tile) && !loads_or_copies(plain, w))
                 return plain_fail(plain, PLAIN_REFUSED, w, "a kept tile that is written");
     return true;
 }

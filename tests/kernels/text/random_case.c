@@ -38,6 +38,10 @@ static bool fill(struct random_case *random, gsl_rng *rng, const struct hardware
 
 void random_case_chip(struct hardware *hw)
 {
+    for (int p = 0; p < hw->pipe_count; p++)
+        memset(hw->pipes[p].memories, 0, sizeof hw->pipes[p].memories);
+    for (int o = 0; o < hw->operation_count; o++)
+        memset(hw->operations[o].results, 0, sizeof hw->operations[o].results);
     for (int p = 0; p < hw->path_count; p++) {
         hw->paths[p].relu = true;
         for (int c = 0; c < hw->paths[p].cast_count; c++)

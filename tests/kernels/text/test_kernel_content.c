@@ -178,7 +178,7 @@ static enum status walk_all(const struct random_case *random, const struct kerne
     for (int t = 0; t < random->kernel.tile_count; t++)
         doubts.tiles[t] = plan->tiles[t].is_there;
     memset(doubts.tensors, 1, sizeof doubts.tensors);
-    enum status status = kernel_content_check(plan, &doubts, env, &error);
+    enum status status = kernel_content_check(plan, &doubts, env, NULL, &error);
     free(env);
     return status;
 }
@@ -315,9 +315,11 @@ static const struct {
             "load x[48 from 48] <- X[48 from 48]\nstore Z[96 from 0] <- x\n",
      ""},
     {KERNEL "tile x: ub[96] f16\nload x[48 from 0] <- X[48 from 0]\nstore Z[96 from 0] <- x\n",
-     "6:1: reads elements of tile 'x' that nothing wrote in its life"},
+     "6:1: reads elements of tile 'x' that nothing wrote in its life, from x[48] on; line 5 writes "
+     "others of it"},
     {KERNEL "for i in N by 32\n  tile x: ub[i] f16\n  load x <- X if first(i)\n  store Z <- x\n",
-     "7:3: reads elements of tile 'x' that nothing wrote in its life"},
+     "7:3: reads elements of tile 'x' that nothing wrote in its life, from x[0] on; line 6 writes "
+     "others of it"},
     {KERNEL "tile x: ub[N] f16\nfor i in 100000 by 1\n"
             "  load x[16 from begin(i) % 2 * 16] <- X[16 from begin(i)]\nstore Z <- x\n",
      "more than 65536 rounds pick differently"},

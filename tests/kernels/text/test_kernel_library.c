@@ -252,7 +252,7 @@ static void expect_safe(const struct space *space, const struct tiling *tiling, 
     program_reset(&program, space->hw);
     cr_assert_eq(space->kind->generate(space, tiling, 0, &program, &error), STATUS_OK, "%s",
                  error.text);
-    cr_assert_eq(program_tidy(&program, &error), STATUS_OK, "%s", error.text);
+    cr_assert_eq(program_tidy(&program, NULL, &error), STATUS_OK, "%s", error.text);
     expect_clean(&program, name);
     program_clear(&program);
 }

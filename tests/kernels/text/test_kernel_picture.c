@@ -29,7 +29,7 @@ static struct done done_by_program(const struct space *space, const struct tilin
     program_reset(&program, space->hw);
     cr_assert_eq(space->kind->generate(space, tiling, 0, &program, &error), STATUS_OK, "%s",
                  error.text);
-    cr_assert_eq(program_tidy(&program, &error), STATUS_OK, "%s", error.text);
+    cr_assert_eq(program_tidy(&program, NULL, &error), STATUS_OK, "%s", error.text);
     for (int i = 0; i < program.count; i++) {
         const struct instruction *in = &program.items[i];
         double times = (double)repetition_step(&repetition, in);

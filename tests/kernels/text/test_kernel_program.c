@@ -80,7 +80,7 @@ static void check_program(struct kernel_case *c, struct tally *tally)
     if (!has_more || !is_safe)
         return;
     int64_t before = time_of(&c->program);
-    cr_assert_eq(program_tidy(&c->program, &error), STATUS_OK, "%s", error.text);
+    cr_assert_eq(program_tidy(&c->program, NULL, &error), STATUS_OK, "%s", error.text);
     tally->over_sync++;
     int64_t after = time_of(&c->program);
     tally->slower += after != before;

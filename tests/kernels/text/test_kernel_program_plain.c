@@ -66,8 +66,8 @@ static void expect_safe(const struct made *made)
 static void expect_tidy(struct made *made)
 {
     struct oversync found;
-    cr_assert_eq(program_tidy(&made->program, &error), STATUS_OK, "%s", error.text);
-    cr_assert_eq(oversync_find(&made->program, &found, &error), STATUS_OK, "%s", error.text);
+    cr_assert_eq(program_tidy(&made->program, NULL, &error), STATUS_OK, "%s", error.text);
+    cr_assert_eq(oversync_find(&made->program, NULL, &found, &error), STATUS_OK, "%s", error.text);
     cr_assert_eq(found.unit_count, 0, "superfluous after tidying\n%s", made->random->shown);
     oversync_clear(&found);
     expect_safe(made);
@@ -104,8 +104,8 @@ static bool make(struct made *made)
     cr_assert_eq(kernel_room_find(&made->plan, &made->env, &made->room, &error), STATUS_OK,
                  "%s\n%s", error.text, random->shown);
     program_reset(&made->program, random->values.hw);
-    enum status status =
-        kernel_program(&made->plan, &made->flags, &made->env, &made->room, &made->program, &error);
+    enum status status = kernel_program(&made->plan, &made->flags, &made->env, &made->room, NULL,
+                                        &made->program, &error);
     cr_assert_eq(status, STATUS_OK, "%s\n%s", error.text, random->shown);
     return true;
 }
