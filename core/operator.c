@@ -347,20 +347,27 @@ static bool has_0(const struct space *space, int axis)
     return false;
 }
 
+/* It names no axis. */
+static enum status fail_setting(const struct space *space, const char *setting,
+                                struct error *error)
+{
+    char names[200];
+    struct suggestion like = suggest_for(setting, (int)strcspn(setting, "="));
+    list_axes(space, names, sizeof names);
+    for (int a = 0; a < space->axis_count; a++)
+        suggest_try(&like, space->axes[a].name);
+    return error_set(error, STATUS_INVALID, "--set '%.64s': expected name=value with name %s%s",
+                     setting, names, like.text);
+}
+
 static enum status parse_setting(const struct space *space, char *setting, unsigned *seen,
                                  struct tiling *tiling, struct error *error)
 {
     char names[200];
     char *equals = strchr(setting, '=');
     int axis = equals ? space_axis(space, setting, (int)(equals - setting)) : -1;
-    list_axes(space, names, sizeof names);
-    if (axis < 0) {
-        struct suggestion like = suggest_for(setting, (int)strcspn(setting, "="));
-        for (int a = 0; a < space->axis_count; a++)
-            suggest_try(&like, space->axes[a].name);
-        return error_set(error, STATUS_INVALID, "--set '%.64s': expected name=value with name %s%s",
-                         setting, names, like.text);
-    }
+    if (axis < 0)
+        return fail_setting(space, setting, error);
     if (*seen >> axis & 1)
         return error_set(error, STATUS_INVALID, "--set: '%s' is given twice",
                          space->axes[axis].name);
@@ -402,6 +409,8 @@ enum status tiling_parse_part(const struct space *space, const char *text, struc
          setting = strtok_r(NULL, ",", &state))
         status = parse_setting(space, setting, &seen, tiling, error);
     free(copy);
+    if (status == STATUS_OK && !seen)
+        status = fail_setting(space, "", error);
     if (status == STATUS_OK)
         fill_usual(space, tiling);
     return status;

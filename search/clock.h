@@ -27,15 +27,15 @@ const struct space *search_until(const struct space *space, struct stop stop,
 const struct space *search_limit(const struct space *space, const struct search_options *options,
                                  struct limited *limited);
 
-/* May a search go on? Told to stop before it has any tiling it takes the first one all the same: a
- * time limit waits for it, a signal only for a moment; *space is then replaced by one in *hurry,
- * which ends so, until there is one. A search that is part of another, without limits of its own,
- * just ends. */
+/* May a search go on? Told to stop before it has any tiling it takes the first one all the same,
+ * if that takes a moment (where a tiling is a sum of programs, a time limit waits for it): *space is
+ * then replaced by one in *hurry, which ends so, until there is one. A search that is part of
+ * another, without limits of its own, just ends. */
 bool search_goes_on(const struct space **space, const struct search_options *options, bool any,
                     struct limited *hurry);
 
-/* The same space, before there is any tiling: no time limit ends it, and a signal only after a
- * moment. */
+/* The same space, where a first tiling takes one long simulation: no time limit ends it, and a
+ * signal only after a moment. */
 const struct space *search_patience(const struct space *space, struct limited *limited);
 
 /* The same space, to say what was found: ends a moment later where it has been told to stop. */

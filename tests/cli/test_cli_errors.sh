@@ -254,7 +254,7 @@ END
 
 # A chip without vector comparison: what can do without does, what cannot says what is missing.
 lacking() {
-    sed '/^ *{$/{N;/"vec\(Cmp\|Sel\)"/{N;N;d}}' "$AUTOTUNE_CONFIGS/hardware/ascend310.cfg" >lacking.cfg
+    sed '/^ *{$/{N;/"vec\(Cmp\|Sel\)"\|"vecCmp vecSel"/{N;N;d}}' "$AUTOTUNE_CONFIGS/hardware/ascend310.cfg" >lacking.cfg
     equal 'vecCmp and vecSel are gone' 0 "$(grep -c '"vecCmp"\|"vecSel"' lacking.cfg)"
     bad "needs the operation 'vecCmp'" "${points[@]}" --k 2 --hw ./lacking.cfg
     bad "needs the operation 'vecCmp'" "${points[@]}" --k 2 --hw ./lacking.cfg --index vector
@@ -416,9 +416,9 @@ END
 tilings() {
     for command in explain program; do
         cases bad <<'END'
-'m_slice' is missing            $command "${product[@]}" --set ''
-'m_slice' is missing            $command "${product[@]}" --set ,,,
-'split' is missing              $command "${product[@]}" --set $tiling
+'': expected name=value         $command "${product[@]}" --set ''
+'': expected name=value         $command "${product[@]}" --set ,,,
+'foo=1': expected name=value    $command "${product[@]}" --set foo=1
 'split' is given twice          $command "${product[@]}" --set $tiling,split=m,split=n
 'buffers' is given twice        $command "${product[@]}" --set $tiling,split=m,buffers=1
 split=q: expected m, n          $command "${product[@]}" --set $tiling,split=q

@@ -105,7 +105,7 @@ static void compare(struct description *hidden, const struct calibration *fitted
     for (size_t f = 0; f < hw.fact_count; f++) {
         const char *key = hw.facts[f].key, *why = why_unknown(fitted, key);
         double value = 0, found = NAN;
-        if (strncmp(key, "fit.", 4) == 0 || is_given(key))
+        if (hw.facts[f].is_words || strncmp(key, "fit.", 4) == 0 || is_given(key))
             continue;
         description_get(hidden, key, &value);
         description_get(&fitted->description, key, &found);

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { ELEMENTS_OF_WORD = 64 };
+enum { ELEMENTS_OF_WORD = 64, ELEMENTS_MAX_DIMS = 8 };
 
 struct elements {
     int64_t count;   /* that there is memory for */

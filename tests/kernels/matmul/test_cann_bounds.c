@@ -264,7 +264,7 @@ static void scan_spaces(unsigned long first, int count, int64_t most)
         gsl_rng_free(f.rng);
     }
     cr_log_info("%lld legal, %lld by brute force", (long long)legal, (long long)brute);
-    cr_assert_gt(legal, MOST_SCANNED / 10);
+    cr_assert_gt(legal, MOST_SCANNED / 10 / test_thinning());
 }
 
 Test(cann_bounds, prefixes_of_small_spaces)
