@@ -7,6 +7,7 @@
 #include "cli/answer.h"
 
 #include "cli/signals.h"
+#include "core/stop.h"
 #include "jobs/tune/export.h"
 #include "jobs/tune/report_program.h"
 #include "results/landscape_write.h"
@@ -74,6 +75,19 @@ static void write_lead(const struct tune_answer *answer, char *text, size_t size
         snprintf(text, size, "no tiling of this space is legal");
 }
 
+#define TIDY_S 0.1 /* what has been told to end early takes flags out for so long */
+
+static void write_tiling(struct report *report, const struct tune_answer *answer,
+                         const struct tiling *tiling)
+{
+    struct error error;
+    struct space space = *answer->space;
+    struct stop stop = {.deadline_ns = stop_after_s(TIDY_S)};
+    if (answer->cut_short)
+        space.stop = &stop;
+    cli_require(report_tiling(report, &space, tiling, &error), &error);
+}
+
 void tune_page_write(const struct page *page, const struct common *common,
                      const struct tune_answer *answer, const char *landscape_axes)
 {
@@ -91,7 +105,7 @@ void tune_page_write(const struct page *page, const struct common *common,
                                       answer->threads, &error),
                     &error);
     if (best)
-        cli_require(report_tiling(&report, answer->space, &best->tiling, &error), &error);
+        write_tiling(&report, answer, &best->tiling);
     report_hardware(&report, answer->space->hw);
     page_close(page, common, &report);
 }

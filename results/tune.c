@@ -79,6 +79,61 @@ const char *tune_reason(const struct tune_answer *a, char text[TUNE_REASON_SIZE]
     return *text ? text : NULL;
 }
 
+/* "line 29" of "29:7: a part …" and "line 29: require …". */
+static void name_limit(const struct violation *violation, char limit[TUNE_LIMIT_SIZE])
+{
+    int line = 0;
+    bool by_line =
+        strcmp(violation->limit, "kernel") == 0 || strcmp(violation->limit, "require") == 0;
+    if (by_line && (sscanf(violation->text, "%d:", &line) == 1 ||
+                    sscanf(violation->text, "line %d:", &line) == 1))
+        snprintf(limit, TUNE_LIMIT_SIZE, "line %d", line);
+    else
+        snprintf(limit, TUNE_LIMIT_SIZE, "%.31s", violation->limit);
+}
+
+static void count_reason(const struct violation *violation, struct tune_illegal *illegal)
+{
+    char limit[TUNE_LIMIT_SIZE];
+    int r = 0;
+    name_limit(violation, limit);
+    while (r < illegal->count && strcmp(illegal->reasons[r].limit, limit) != 0)
+        r++;
+    if (r == TUNE_MOST_REASONS)
+        return;
+    if (r == illegal->count) {
+        illegal->count++;
+        memcpy(illegal->reasons[r].limit, limit, sizeof limit);
+        snprintf(illegal->reasons[r].text, TUNE_REASON_SIZE, "%.159s", violation->text);
+    }
+    struct tune_limit counted = illegal->reasons[r];
+    counted.tilings++;
+    for (; r > 0 && illegal->reasons[r - 1].tilings < counted.tilings; r--)
+        illegal->reasons[r] = illegal->reasons[r - 1];
+    illegal->reasons[r] = counted;
+}
+
+enum { LOOKED_AT = 256 };
+
+void tune_illegal(const struct tune_answer *a, struct tune_illegal *illegal)
+{
+    const struct space *space = a->space;
+    int64_t count = space->candidates < LOOKED_AT ? space->candidates : LOOKED_AT;
+    *illegal = (struct tune_illegal){.looked_at = 0};
+    if (!space->kind->possible || a->cut_short || a->search->feasible == a->search->candidates)
+        return;
+    for (int64_t i = 0; i < count; i++) {
+        struct violation violations[MAX_VIOLATIONS];
+        struct tiling tiling;
+        int64_t index = (int64_t)((double)i * (double)space->candidates / (double)count);
+        space_tiling(space, index, &tiling);
+        illegal->looked_at++;
+        if (!space->kind->possible(space, &tiling, space->axis_count) &&
+            space->kind->violations(space, &tiling, violations))
+            count_reason(&violations[0], illegal);
+    }
+}
+
 const char *tune_core_counts_text(const struct tune_answer *a, char text[2 * TEXT_SIZE])
 {
     const size_t size = (size_t)2 * TEXT_SIZE;

@@ -61,6 +61,20 @@ double tune_roofline_ns(const struct tune_answer *answer);
 enum { TUNE_REASON_SIZE = 160 };
 const char *tune_reason(const struct tune_answer *answer, char text[TUNE_REASON_SIZE]);
 
+/* What makes tilings illegal, of so many that lie evenly in the space: the limit that each breaks
+ * first, by name or by the line of the kernel's text, most frequent first. None are looked at where
+ * that takes long, or all are legal. */
+enum { TUNE_MOST_REASONS = 12, TUNE_LIMIT_SIZE = 40 };
+struct tune_limit {
+    char limit[TUNE_LIMIT_SIZE], text[TUNE_REASON_SIZE]; /* text: of the first such tiling */
+    int tilings;
+};
+struct tune_illegal {
+    int looked_at, count;
+    struct tune_limit reasons[TUNE_MOST_REASONS];
+};
+void tune_illegal(const struct tune_answer *answer, struct tune_illegal *illegal);
+
 /* " on 1 or 2 cores", of the tilings that were searched; nothing where all are on as many. */
 const char *tune_core_counts_text(const struct tune_answer *answer, char text[2 * TEXT_SIZE]);
 

@@ -178,6 +178,19 @@ json_t *tune_question_json(const struct tune_answer *answer)
                      "cores", answer->cores, "space", answer->space->kind->name);
 }
 
+static json_t *illegal_json(const struct tune_answer *answer)
+{
+    struct tune_illegal illegal;
+    json_t *reasons = json_array();
+    tune_illegal(answer, &illegal);
+    for (int r = 0; r < illegal.count; r++)
+        json_array_append_new(reasons,
+                              json_pack("{s:s, s:i, s:o}", "limit", illegal.reasons[r].limit,
+                                        "tilings", illegal.reasons[r].tilings, "text",
+                                        json_text(illegal.reasons[r].text)));
+    return json_pack("{s:i, s:o}", "looked_at", illegal.looked_at, "reasons", reasons);
+}
+
 enum status tune_write_json(const struct tune_answer *answer, const struct style *style, FILE *out,
                             struct error *error)
 {
@@ -207,6 +220,7 @@ enum status tune_write_json(const struct tune_answer *answer, const struct style
         json_object_set_new(document, "correction", tune_correction_json(answer->correction));
     if (reason)
         json_object_set_new(document, "reason", json_text(reason));
+    json_object_set_new(document, "illegal", illegal_json(answer));
     if (answer->details)
         json_object_update(document, answer->details);
     return json_write(document, out, error);

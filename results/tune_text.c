@@ -295,6 +295,22 @@ static void put_legal(const struct tune_answer *a, const struct style *style, FI
                       cores, none, legal);
 }
 
+/* "l1 120, line 29 60, ub 3; of 256 looked at" */
+static void put_illegal(const struct tune_answer *a, const struct style *style, FILE *out)
+{
+    struct tune_illegal illegal;
+    char text[TUNE_MOST_REASONS * (TUNE_LIMIT_SIZE + 16)] = "";
+    size_t used = 0;
+    tune_illegal(a, &illegal);
+    for (int r = 0; r < illegal.count; r++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%d by %s", r ? ", " : "",
+                                 illegal.reasons[r].tilings, illegal.reasons[r].limit);
+    if (illegal.count && illegal.looked_at == a->space->candidates)
+        text_put_line("illegal", style, out, "%s", text);
+    else if (illegal.count)
+        text_put_line("illegal", style, out, "%s, of %d looked at", text, illegal.looked_at);
+}
+
 static void put_nothing(const struct tune_answer *a, const struct style *style, FILE *out)
 {
     char label[LINE_SIZE], text[TUNE_REASON_SIZE];
@@ -397,10 +413,12 @@ static void put_search(const struct tune_answer *a, const struct style *style, F
         fprintf(out, "  from store   searched before: --fresh searches again\n");
     put_legal(a, style, out);
     if (a->search->count == 0) {
+        put_illegal(a, style, out);
         put_nothing(a, style, out);
         return;
     }
     put_effort(a, style, out);
+    put_illegal(a, style, out);
     put_proof(a, style, out);
 }
 

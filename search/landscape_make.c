@@ -72,9 +72,15 @@ static struct tiling grid_tiling(const struct grid *grid, int x, int y)
     return tiling;
 }
 
+/* Does a search count it? Where nothing has to agree, what lists tilings says so in less time than
+ * what finds their faults. */
 static bool is_legal(const struct space *space, const struct tiling *tiling)
 {
-    return space_index(space, tiling) >= 0 && space->kind->legal(space, tiling);
+    const struct operator_space *kind = space->kind;
+    if (space_index(space, tiling) < 0)
+        return false;
+    return kind->possible && !kind->agree ? kind->possible(space, tiling, space->axis_count)
+                                          : kind->legal(space, tiling);
 }
 
 static int by_value(const void *left, const void *right)
@@ -306,8 +312,8 @@ static int by_bound(const void *left, const void *right)
 static bool can_be_simulated(const struct space *space, const struct tiling *tiling)
 {
     struct violation list[MAX_VIOLATIONS];
-    return space_index(space, tiling) >= 0 &&
-           (space->kind->legal(space, tiling) || space->kind->violations(space, tiling, list) == 0);
+    return is_legal(space, tiling) || (space->kind->agree && space_index(space, tiling) >= 0 &&
+                                       space->kind->violations(space, tiling, list) == 0);
 }
 
 /* Bounds one cell, and has it simulated where that is worth while. */
@@ -319,7 +325,7 @@ static void bound_cell(const struct grid *grid, const struct bounder *bounder, i
     struct tiling tiling = grid_tiling(grid, x, y);
     if (cell->simulated || !can_be_simulated(grid->space, &tiling))
         return;
-    cell->legal = grid->space->kind->legal(grid->space, &tiling);
+    cell->legal = is_legal(grid->space, &tiling);
     int64_t bound_fs = bounder_tiling_fs(bounder, grid->space, &tiling);
     if (bound_fs == 0)
         return;

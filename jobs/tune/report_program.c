@@ -28,11 +28,14 @@ static enum status time_program_fs(const struct program *program, int cores, int
     return status;
 }
 
+/* However long it takes. */
 static enum status write_program(const struct space *space, const struct tiling *tiling, int part,
                                  struct program *program, struct error *error)
 {
+    struct space patient = *space;
+    patient.stop = NULL;
     program_reset(program, space->hw);
-    return space->kind->generate(space, tiling, part, program, error);
+    return space->kind->generate(&patient, tiling, part, program, error);
 }
 
 enum status generate_program(const struct space *space, const struct tiling *tiling, int part,

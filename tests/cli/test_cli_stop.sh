@@ -95,6 +95,67 @@ limit() { # arguments…
     [ -z "${VERBOSE:-}" ] || echo "$took_ms ms  1 s  $*"
 }
 
+# A text of the library at the size of a model, on all cores that may work: within the limit there is
+# an answer on several of them. Every text has a row.
+texts() {
+    local text shape chip more named=' '
+    while read -r text shape chip more; do
+        named+="$text "
+        # shellcheck disable=SC2086 # several options
+        limit --kernel "$text" --shape "$shape" --hw "$chip" --json $more
+        check "$text: on several cores" jq -e '.best.cores_used > 1' out >/dev/null
+    done <<'END'
+add_relu 45088768 ascend310
+audio_features 16384x16x8 ascend910b1
+average_pool 64x112x112x3x3 ascend910b2
+batched_gemv 32x4096x128 ascend910b2
+batched_matmul 32x2048x128x2048 ascend910b2
+causal_attention 32x4096x128 ascend310
+column_max 4096x11008 ascend910b2
+column_sum 4096x11008 ascend910
+conv2d 56x56x3x3x256x256 ascend910b2
+cubefx_pipeline 1048576x16x8 ascend910b1
+depthwise_conv2d 64x112x112x3x3 ascend910b2
+exp 45088768 ascend310
+fft 64x1024 ascend910b2
+fft_passes 64x64x1024 ascend910b2
+flash_attention 32x4096x128 ascend910b2
+gelu 45088768 ascend910b2
+layernorm 4096x4096 ascend910b2
+layernorm_long 4096x65536 ascend910b2
+matmul_epilogue 4096x4096x4096 ascend910b2
+matmul_thesis 4096x4096x4096 ascend310
+matmul_two_level 4096x4096x4096 ascend910b2
+max_pool 64x112x112x3x3 ascend310
+maximum 45088768 ascend910b2
+mish 45088768 ascend310
+nd_to_nz 4096x4096 ascend910b2
+quant_matmul 4096x4096x11008 ascend910b2 --dtype i8 --out-type f16
+rms_norm 4096x4096 ascend310
+rms_norm_long 4096x65536 ascend910b2
+rms_norm_rows 4096x4096 ascend910b2
+rotary 32x4096x128 ascend910b2
+row_max 4096x11008 ascend910b2
+row_sum 4096x11008 ascend910
+scale_bias_relu 4096x11008 ascend910b2
+sigmoid 45088768 ascend310
+softmax 8192x4096 ascend910b2
+softmax_long 4096x32768 ascend910b2
+softmax_rows 4096x11008 ascend910b2
+swiglu 4096x22016 ascend910b2
+transpose_2d 4096x4096 ascend910b2
+weight_quant_matmul 64x4096x4096 ascend910b2
+END
+    for text in "$source_dir"/kernels/library/*.kernel; do
+        text=$(basename "$text" .kernel)
+        [[ $named == *" $text "* ]] || fail "$text: no row"
+    done
+    # no tiling of it can be looked at in time
+    "$autotune" --kernel fft --shape 16x1073741824 --hw ascend910b2 --time-limit 1 </dev/null >out 2>err &
+    await $! "$(now_ms)"
+    check 'fft of 2^30: cut short in time' test "$code" = 1 -a "$took_ms" -le $((1000 + allowed_ms))
+}
+
 # What takes too long is refused within the limit, too.
 refusal() { # arguments…
     local since
@@ -209,6 +270,9 @@ awk '/^  \{/ { kept = "" } { kept = kept $0 "\n" } /^  }/ { body = kept }
     stop dies list hw ascend310 -o nobody
 }
 rm -f sweep.db* all.db* new.db* rows.csv fitted.cfg
+
+texts
+limit --kernel flash_attention --shape 8x32768x128 --hw ascend910b2 --report page.html
 
 # ---- this processor, where it has a name
 stop dies calibrate --hw host -o mine.cfg
