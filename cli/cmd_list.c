@@ -17,6 +17,7 @@
 #include "search/strategy.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
@@ -25,14 +26,23 @@ static const struct usage usage = {
     .name = "autotune list",
     .tables = {{hardware_options, 0}, {kernel_options, 0}},
     .args_doc = "ops|kernels|hw|spaces|strategies|formats|sweeps [NAME]",
-    .doc = "Lists what there is. `list hw NAME` shows every number of a description with where it "
-           "comes from; the keys are those of --set-hw. `list kernels NAME` prints a kernel's "
-           "text, with --hw the one for that chip.\v"
-           "Examples:\n"
-           "  autotune list ops\n"
-           "  autotune list hw ascend310\n"
-           "  autotune list kernels add_relu\n"
-           "  autotune list sweeps\n",
+    .doc =
+        "Lists what there is. `list hw NAME` shows every number of a description with where it "
+        "comes from; the keys are those of --set-hw. `list kernels` says on which chips a kernel "
+        "cannot run, and what is missing there; `list kernels NAME` prints its text, with --hw the "
+        "one for that chip.\v"
+        "Examples:\n"
+        "  autotune list ops\n"
+        "  autotune list hw ascend310\n"
+        "  autotune list kernels add_relu\n"
+        "  autotune list sweeps\n",
+};
+
+/* The chips that are described, by the names of their descriptions. */
+enum { MOST_CHIPS = 64 };
+struct listed_chip {
+    char name[64];
+    struct hardware hw;
 };
 
 /* A list of rows with a name and a title, for both formats. */
@@ -40,6 +50,9 @@ struct listing {
     json_t *rows;
     const char *only; /* NULL: all */
     struct common *common;
+    bool asks_chips; /* which kernels run on which: takes a while */
+    int chip_count;
+    struct listed_chip *chips; /* owned */
 };
 
 static void add_row(struct listing *listing, const char *name, const char *title)
@@ -73,30 +86,117 @@ static void list_ops(struct listing *listing)
     }
 }
 
+static void add_chip(void *context, const char *name)
+{
+    struct listing *listing = context;
+    struct error error;
+    if (listing->chip_count == MOST_CHIPS)
+        return;
+    struct listed_chip *chip = &listing->chips[listing->chip_count];
+    cli_reads_hardware(listing->common, name);
+    if (hardware_load_from(listing->common->hw_folders, name, NULL, &chip->hw, &error) != STATUS_OK)
+        return;
+    snprintf(chip->name, sizeof chip->name, "%.63s", name);
+    if (chip->hw.host)
+        hardware_clear(&chip->hw);
+    else
+        listing->chip_count++;
+}
+
+/* Can a chip run a kernel at all, whatever the sizes are? Else "44:5: Ascend 310 has no …". */
+static bool runs_on(const struct operator* op, const struct listed_chip *chip, char reason[256])
+{
+    enum { ANY_SIZE = 256 };
+    struct problem problem;
+    struct space space;
+    struct error error;
+    char shape[256] = "";
+    for (int s = 0; s < op->shape_sizes; s++)
+        snprintf(shape + strlen(shape), sizeof shape - strlen(shape), "%s%d", s ? "x" : "",
+                 ANY_SIZE);
+    if (problem_parse(op, shape, &problem, &error) != STATUS_OK ||
+        problem_settle(&problem, &error) != STATUS_OK)
+        return true;
+    enum status status =
+        space_open(&problem, op->spaces[0], &chip->hw, chip->hw.cores, &space, &error);
+    if (status == STATUS_OK)
+        space_close(&space);
+    if (status != STATUS_INVALID)
+        return true;
+    const char *text = strstr(error.text, ".kernel:");
+    snprintf(reason, 256, "%.255s", text ? text + strlen(".kernel:") : error.text);
+    char *end = strstr(reason, "; did you mean");
+    if (end)
+        *end = 0;
+    return false;
+}
+
+/* Appends "; not on ascend310, r-inference: 44:5: Ascend 310 has no …": chips that fail at the same
+ * place together, with the reason of the first. */
+static void put_chips(const struct listing *listing, const struct operator* op,
+                      const struct operator* apart, char *title, size_t size)
+{
+    char reasons[MOST_CHIPS][256];
+    bool is_said[MOST_CHIPS];
+    size_t used = strlen(title);
+    for (int c = 0; c < listing->chip_count; c++) {
+        const struct listed_chip *chip = &listing->chips[c];
+        bool is_apart = apart && hardware_cores_apart(&chip->hw);
+        is_said[c] = runs_on(is_apart ? apart : op, chip, reasons[c]);
+    }
+    for (int c = 0; c < listing->chip_count; c++) {
+        size_t place = strcspn(reasons[c], " ");
+        if (is_said[c])
+            continue;
+        for (int other = c; other < listing->chip_count && used < size; other++)
+            if (!is_said[other] && strncmp(reasons[other], reasons[c], place) == 0) {
+                used +=
+                    (size_t)snprintf(title + used, size - used, "%s%s",
+                                     other == c ? "; not on " : ", ", listing->chips[other].name);
+                is_said[other] = true;
+            }
+        if (used < size)
+            used += (size_t)snprintf(title + used, size - used, ": %s", reasons[c]);
+    }
+}
+
 static void add_kernel(void *context, const char *name, const char *file, const char *apart)
 {
     struct listing *listing = context;
-    const struct operator* op;
+    const struct operator* op, *other = NULL;
     struct error error;
-    char sizes[1024], title[1024 + (size_t)2 * PATH_MAX];
+    char sizes[1024], title[8192 + (size_t)2 * PATH_MAX];
     cli_reads(listing->common, file);
     if (apart)
         cli_reads(listing->common, apart);
-    if (operator_read(file, &op, &error) == STATUS_OK) {
+    if (operator_read(file, &op, &error) == STATUS_OK &&
+        (!apart || operator_read(apart, &other, &error) == STATUS_OK)) {
         put_op(op, sizes, sizeof sizes);
         snprintf(title, sizeof title, "%s; %s%s%s", sizes, file,
                  apart ? "; where cube and vector cores are apart " : "", apart ? apart : "");
-        operator_free(op);
+        put_chips(listing, op, other, title, sizeof title);
     } else {
         snprintf(title, sizeof title, "broken: %.400s", error.text);
     }
+    operator_free(op);
+    operator_free(other);
     add_row(listing, name, title);
 }
 
 static void list_kernels(struct listing *listing)
 {
     struct error error;
+    if (listing->asks_chips) {
+        listing->chips = cli_require_memory(calloc(MOST_CHIPS, sizeof *listing->chips));
+        cli_require(hardware_each_from(listing->common->hw_folders, add_chip, listing, &error),
+                    &error);
+    }
     cli_require(kernels_each(listing->common->kernel_folders, add_kernel, listing, &error), &error);
+    for (int c = 0; c < listing->chip_count; c++)
+        hardware_clear(&listing->chips[c].hw);
+    free(listing->chips);
+    listing->chips = NULL;
+    listing->chip_count = 0;
 }
 
 static void list_spaces(struct listing *listing)
@@ -378,7 +478,8 @@ int cmd_list(int argc, char **argv)
     } else if (words[1] && list->list == list_kernels) {
         print_kernel(&common, words[1], &answer);
     } else {
-        struct listing listing = {.rows = json_array(), .only = words[1], .common = &common};
+        struct listing listing = {
+            .rows = json_array(), .only = words[1], .common = &common, .asks_chips = true};
         list->list(&listing);
         if (words[1] && json_array_size(listing.rows) == 0) {
             listing.only = NULL;

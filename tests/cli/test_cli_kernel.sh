@@ -141,7 +141,7 @@ try_names() {
     XDG_CONFIG_HOME=$work/user answer 0 list kernels --kernel-path path --json
     holds '[.[] | select(.name == "mine")] | length == 1 and (.[0].title | endswith("path/mine.kernel"))' \
         '[.[] | select(.name == "add_relu")] | length == 1' 'map(.name) | index("owned") > index("mine")' \
-        '.[] | select(.name == "softmax_rows").title | test("--shape RxC; .*/softmax_rows.kernel$")'
+        '.[] | select(.name == "softmax_rows").title | test("--shape RxC; .*/softmax_rows.kernel(;|$)")'
     answer 0 list kernels add_relu --json
     holds '.name == "add_relu"' '.text | startswith("kernel add_relu")' '.kernel | length == 32'
     mkdir -p path/split
@@ -493,6 +493,17 @@ KERNEL
     said '  none legal            1  of these: no tiling fits'
 }
 
+# Which kernels run on which chip, and what is missing.
+try_chips() {
+    answer 0 list kernels
+    check 'what is missing' grep -q \
+        "^softmax_rows .*; not on ascend310, .*: [0-9]*:5: Ascend 310 has no vector operation 'reduceSum'" answer
+    check 'nothing is' bash -c "grep '^gelu ' answer | grep -vq 'not on'"
+    check 'one text for each kind' bash -c "grep '^column_sum ' answer | grep -vq 'not on'"
+    answer 0 list kernels --json
+    holds 'map(.name) | index("matmul_thesis") != null'
+}
+
 # Values that no axis has, and values that are left to the tool.
 try_values() {
     local job=(--kernel maximum --shape 98432) best
@@ -530,6 +541,7 @@ try_values() {
 try_new
 try_empty
 try_values
+try_chips
 try_numbers
 try_zero
 try_fixp
