@@ -331,7 +331,7 @@ static bool file_count(const config_setting_t *group, const char *key, long long
 
 const char *tree_label(const config_setting_t *element, char digits[TREE_VALUE_SIZE])
 {
-    static const char *const labels[] = {"name", "path", "cast", "type"};
+    static const char *const labels[] = {"name", "path", "cast", "type", "pipe"};
     const char *label = NULL;
     long long count;
     if (!config_setting_is_group(element))

@@ -148,6 +148,39 @@ Test(hardware_broken, types)
     EXPECT_ALL_BROKEN(broken);
 }
 
+Test(hardware_broken, abilities)
+{
+#define VECTORS "expected vector operations that `operations` declares, each in one row; "
+    static const struct broken broken[] = {
+        {"a = \"l0a\";", "a = \"l0a l0q\";", 0,
+         "operands.M.a: \"l0a l0q\", expected names of buffers that `buffers` declares"},
+        {"pipe = \"V\"; src = \"ub\";", "pipe = \"W\"; src = \"ub\";", 0,
+         "operands.W.pipe: \"W\", expected a pipe that `pipes` declares"},
+        {"pipe = \"V\"; src = \"ub\";", "pipe = \"M\"; src = \"ub\";", -1,
+         "operands.M: given twice, expected once"},
+        {"dst = \"l0c\";", "c = \"l0c\";", 0,
+         "operands.M.c: unknown key, expected one of pipe, a, b, src"},
+        {"\"exp ln\"; takes", "\"exp lg\"; takes", 0,
+         "types.2.operations: \"exp lg\", " VECTORS "'lg' is not"},
+        {"\"exp ln\"; takes", "\"exp branch\"; takes", 0,
+         "types.2.operations: \"exp branch\", " VECTORS "'branch' is not"},
+        {"\"exp ln\"; takes", "\"exp relu\"; takes", 0,
+         "types.2.operations: \"exp relu\", " VECTORS "'relu' is not"},
+        {"\"exp ln\"; takes = \"f16\"", "\"exp ln\"; takes = \"f16 f17\"", 0,
+         "types.2.takes: \"f16 f17\", expected types with blanks between"},
+        {"\"exp ln\"; takes = \"f16\"", "\"exp ln\"; takes = \" \"", 0,
+         "types.2.takes: \" \", expected types with blanks between"},
+        {"\"exp ln\"; takes = \"f16\"", "\"exp ln\"; takes = \"f16:f32\"", 0,
+         "types.2.takes: \"f16:f32\", expected types with blanks between"},
+        {"converts = \"f32:f16 ", "converts = \"f32 ", 0, "types.8.converts: \"f32 "},
+        {"\"exp ln\"; takes = \"f16\";", "\"exp ln\";", -1,
+         "types.2: a group, expected either takes or converts"},
+        {"converts = \"f32:f16 ", "takes = \"f16\"; converts = \"f32:f16 ", -2,
+         "types.8: a group, expected either takes or converts"},
+    };
+    EXPECT_ALL_BROKEN(broken);
+}
+
 Test(hardware_broken, ranges)
 {
     static const struct broken broken[] = {
