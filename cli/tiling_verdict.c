@@ -245,6 +245,7 @@ static void open_at(struct task *task, const struct tiling *fixed)
         cli_require(status, &task->refused);
     if (status != STATUS_OK)
         return;
+    task->refused = (struct error){.status = STATUS_OK};
     space.fixed = NULL;
     task->whole = job->space;
     job->space = space;

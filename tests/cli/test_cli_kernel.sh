@@ -493,6 +493,22 @@ KERNEL
     said '  none legal            1  of these: no tiling fits'
 }
 
+# Illegal tilings are counted by what they break.
+try_reasons() {
+    answer 1 --kernel quant_matmul --shape 64x64x64 --hw ascend910b2 --json
+    holds '.illegal.looked_at == .search.candidates' '.illegal.reasons | length == 1' \
+        '.illegal.reasons[0] | .limit == "line 23" and (.text | test("dtype is f16: --dtype i8"))' \
+        '.illegal.reasons[0].tilings == .search.candidates'
+    answer 0 --kernel scale.kernel --shape 4096 --set-hw buffers.ub.capacity_bytes=8192 --json
+    holds '.illegal.looked_at == .search.candidates' '.illegal.reasons[0].limit == "ub"' \
+        '([.illegal.reasons[].tilings] | add) == .search.candidates - .search.feasible'
+    answer 0 --kernel scale.kernel --shape 4096 --set-hw buffers.ub.capacity_bytes=8192
+    said ' by ub'
+    answer 0 --op matmul --shape 512x1024x512 --json
+    holds '.illegal.looked_at == 256' '([.illegal.reasons[].tilings] | add) < 256' \
+        '[.illegal.reasons[].tilings] | . == (sort | reverse)'
+}
+
 # Which kernels run on which chip, and what is missing.
 try_chips() {
     answer 0 list kernels
@@ -542,6 +558,7 @@ try_new
 try_empty
 try_values
 try_chips
+try_reasons
 try_numbers
 try_zero
 try_fixp

@@ -824,3 +824,29 @@ Test(simulate, a_time_beyond_the_clock_is_refused)
         expect_example(&(struct example){"M mmad m=16 k=16 n=16", 41472269});
     }
 }
+
+/* Whoever needs to know only that a program is slower than something is told so before its end. */
+Test(simulate, what_is_slower_than_a_limit_ends_early)
+{
+    static const struct simulate_options ways[] = {
+        {.cores = 2}, {.cores = 2, .execute_fully = true}, {.cores = 2, .separately = true}};
+    bool any_early = false;
+    open_program("loop i 40000\nMTE2 gm->l1 bytes=4096\nset MTE2 MTE1 0\nwait MTE2 MTE1 0\n"
+                 "MTE1 l1->ub bytes=4096\nset MTE1 MTE3 0\nwait MTE1 MTE3 0\n"
+                 "MTE3 ub->gm bytes=8192\nend\n",
+                 NULL);
+    int64_t end_fs = play(ways[0]).end_fs;
+    for (size_t way = 0; way < sizeof ways / sizeof *ways; way++)
+        for (int64_t limit_fs = end_fs / 7; limit_fs < 2 * end_fs; limit_fs += end_fs / 7) {
+            struct simulate_options limited = ways[way];
+            limited.limit_fs = limit_fs;
+            struct timeline timeline = play(limited);
+            cr_expect_leq(timeline.end_fs, end_fs);
+            cr_expect(timeline.end_fs == end_fs || timeline.end_fs > limit_fs);
+            cr_expect_eq(timeline.blocked, -1);
+            any_early |= timeline.end_fs < end_fs;
+            cr_expect_eq(play(limited).end_fs, timeline.end_fs, "the same again");
+        }
+    cr_expect(any_early);
+    close_program();
+}
