@@ -493,6 +493,31 @@ KERNEL
     said '  none legal            1  of these: no tiling fits'
 }
 
+# A loop that has no rounds is none.
+try_no_rounds() {
+    cat >no-rounds.kernel <<'END'
+kernel no_rounds
+size N pad 16
+tensor X[N] f16, Z[N] f16
+axis t = slices(N)
+for i in N by t
+  tile x: ub[i] f16
+  load x <- X
+  for k in N - 16 by 16
+    relu x <- x
+  store Z <- x
+END
+    for size in 16 32 512; do
+        answer 0 --kernel no-rounds.kernel --shape $size --json
+        holds .search.optimal ".best.tiling.t == $size"
+        best=$(jq .best.time_ns answer)
+        answer 0 --kernel no-rounds.kernel --shape $size --strategy exhaustive --json
+        holds ".best.time_ns == $best"
+        answer 0 explain --kernel no-rounds.kernel --shape $size --set t=$size --json
+        holds .legal ".time_ns == $best"
+    done
+}
+
 # Illegal tilings are counted by what they break.
 try_reasons() {
     answer 1 --kernel quant_matmul --shape 64x64x64 --hw ascend910b2 --json
@@ -559,6 +584,7 @@ try_empty
 try_values
 try_chips
 try_reasons
+try_no_rounds
 try_numbers
 try_zero
 try_fixp

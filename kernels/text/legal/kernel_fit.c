@@ -213,19 +213,20 @@ static bool number_of(const struct kernel_values *values, const struct expressio
     }
 }
 
+/* How often each plan loop runs, which may be never. */
 static bool enter_loops(const struct kernel_plan *plan, struct kernel_values *values,
-                        double *played)
+                        double runs[KERNEL_MAX_LOOPS + 1], double *played)
 {
-    double runs[KERNEL_MAX_LOOPS + 1] = {1};
+    runs[0] = 1;
     *played = 0;
     for (int loop = 1; loop < plan->loop_count; loop++) {
         int number = plan->loops[loop].text_loop;
         int64_t in, by;
         if (!number_of(values, plan->kernel->loops[number].in, &in) ||
-            !number_of(values, plan->kernel->loops[number].by, &by) || by < 1 || in < 1)
+            !number_of(values, plan->kernel->loops[number].by, &by) || by < 1)
             return false;
         values->loops[number].length = in < by ? in : by;
-        double rounds = in <= by ? 1 : (double)divide_up(in, by);
+        double rounds = in < 1 ? 0 : in <= by ? 1 : (double)divide_up(in, by);
         runs[loop] = runs[plan->loops[loop].around] * rounds;
         *played += runs[loop] * plan->loops[loop].item_count;
     }
@@ -252,12 +253,15 @@ static bool bytes_of(const struct kernel_plan *plan, const struct kernel_values 
 bool kernel_fits(const struct kernel_plan *plan, const struct kernel_fit *fit,
                  struct kernel_values *values, double *played)
 {
-    if (!enter_loops(plan, values, played))
+    double runs[KERNEL_MAX_LOOPS + 1];
+    if (!enter_loops(plan, values, runs, played))
         return false;
     for (int s = 0; s < fit->sum_count; s++) {
         int64_t left = plan->hw->buffers[fit->sums[s].buffer].capacity_bytes;
         for (int t = 0; t < fit->sums[s].count; t++) {
             int64_t bytes;
+            if (runs[plan->tiles[fit->sums[s].tiles[t]].life] == 0)
+                continue;
             if (!bytes_of(plan, values, fit->sums[s].tiles[t], &bytes) || bytes > left)
                 return false;
             left -= bytes;

@@ -147,6 +147,20 @@ static int find_agreed(const struct nester *n, const struct nest_choice *choice)
     return n->block->choice_count;
 }
 
+/* May a loop have no rounds? Spans take each to have one. */
+static bool may_be_empty(const struct nester *n, const struct nest_choice *choice,
+                         const struct tiling *tiling)
+{
+    const struct kernel_plan *plan = &choice->made->plan;
+    struct kernel_box box;
+    kernel_nest_box(n->ks, n->block, tiling, 0, &box);
+    kernel_nest_choose(n->ks, choice, &box);
+    for (int loop = 1; loop < plan->loop_count; loop++)
+        if (box_span(&box, plan->kernel->loops[plan->loops[loop].text_loop].in).least < 1)
+            return true;
+    return false;
+}
+
 static enum status add_choice(struct nester *n, const struct tiling *tiling)
 {
     struct nest_choice choice = {.agreed = 0};
@@ -163,6 +177,10 @@ static enum status add_choice(struct nester *n, const struct tiling *tiling)
     for (int a = 0; a < n->ks->kernel->axis_count; a++)
         if (n->ks->word_axes >> a & 1)
             choice.words[a] = tiling->value[a];
+    if (may_be_empty(n, &choice, tiling)) {
+        n->is_known = false;
+        return STATUS_OK;
+    }
     choice.agreed = find_agreed(n, &choice);
     choice.agreed_axes = n->nest->open_axes & ~n->told & ~n->ks->word_axes;
     if (!all) /* fewer copies may be none that the chip can do */
