@@ -348,8 +348,7 @@ static bool has_0(const struct space *space, int axis)
 }
 
 /* It names no axis. */
-static enum status fail_setting(const struct space *space, const char *setting,
-                                struct error *error)
+static enum status fail_setting(const struct space *space, const char *setting, struct error *error)
 {
     char names[200];
     struct suggestion like = suggest_for(setting, (int)strcspn(setting, "="));

@@ -1,9 +1,7 @@
 /* From a checked tree to a struct hardware, with the rules between keys that no single key's range
- * can express. Lists are built in the order in which they need each other, whatever the file's: a
- * table of key and function. Names become indices, numbers femtoseconds and exact rates; each price
- * gets a row of its own, which programs refer to. Each rule blames one setting: of two that
- * contradict each other the one that was overridden, so that the message names what the user has
- * just changed. */
+ * can express. Names become indices, numbers femtoseconds and exact rates; each price gets a row of
+ * its own, which programs refer to. Each rule blames one setting: of two that contradict each other
+ * the one that was overridden, so that the message names what the user has just changed. */
 #include "hardware/abilities.h"
 #include "hardware/description.h"
 
@@ -756,9 +754,8 @@ static bool add_fact(void *context, config_setting_t *number)
     struct number resolved;
     const struct twin *twin = twin_number(number, &resolved);
     struct hardware *hw = listing->hw;
-    struct fact *fact = array_room(&hw->facts, (int64_t)hw->fact_count, sizeof *hw->facts)
-                            ? &hw->facts[hw->fact_count++]
-                            : NULL;
+    bool fits = array_room(&hw->facts, (int64_t)hw->fact_count, sizeof *hw->facts);
+    struct fact *fact = fits ? &hw->facts[hw->fact_count++] : NULL;
     tree_key(number, given);
     tree_value(number, value);
     if (fact && !twin)

@@ -2,7 +2,7 @@
  * the space with another stop. */
 #include "search/clock.h"
 
-#define FIRST_S  0.2 /* for a first tiling */
+#define FIRST_S  0.2  /* for a first tiling */
 #define MOMENT_S 0.06 /* to say what is there */
 
 double seconds_since(const struct timespec *start)
@@ -45,8 +45,7 @@ static struct stop patience(const struct stop *stop)
 static struct stop moment(const struct stop *stop)
 {
     bool is_told = stop->told && *stop->told;
-    return (struct stop){.told = is_told ? NULL : stop->told,
-                         .deadline_ns = stop_after_s(FIRST_S)};
+    return (struct stop){.told = is_told ? NULL : stop->told, .deadline_ns = stop_after_s(FIRST_S)};
 }
 
 const struct space *search_patience(const struct space *space, struct limited *limited)
@@ -62,8 +61,8 @@ bool search_goes_on(const struct space **space, const struct search_options *opt
         return true;
     if (!hurries && !any && has_limits(options)) {
         bool is_slow = (*space)->kind->costs > 0; /* one tiling is many programs */
-        *space = search_until(
-            *space, is_slow ? patience((*space)->stop) : moment((*space)->stop), hurry);
+        *space = search_until(*space, is_slow ? patience((*space)->stop) : moment((*space)->stop),
+                              hurry);
         return true;
     }
     if (hurries && !any && !stop_due(hurry->space.stop))

@@ -28,8 +28,8 @@ const struct space *search_limit(const struct space *space, const struct search_
                                  struct limited *limited);
 
 /* May a search go on? Told to stop before it has any tiling it takes the first one all the same,
- * if that takes a moment (where a tiling is a sum of programs, a time limit waits for it): *space is
- * then replaced by one in *hurry, which ends so, until there is one. A search that is part of
+ * if that takes a moment (where a tiling is a sum of programs, a time limit waits for it): *space
+ * is then replaced by one in *hurry, which ends so, until there is one. A search that is part of
  * another, without limits of its own, just ends. */
 bool search_goes_on(const struct space **space, const struct search_options *options, bool any,
                     struct limited *hurry);

@@ -94,7 +94,7 @@ static enum status fail(const struct walk *w, int step, const char *what, const 
 static enum status fail_unwritten(const struct walk *w, int step, int tile)
 {
     const struct kernel_text *kernel = w->plan->kernel;
-    int64_t index[KERNEL_MAX_DIMS], rest = w->tiles[tile].other;
+    int64_t index[KERNEL_MAX_DIMS] = {0}, rest = w->tiles[tile].other;
     char element[KERNEL_MAX_NAME + 24 * KERNEL_MAX_DIMS], writer[64] = "no line writes it before";
     int used = snprintf(element, sizeof element, "%s[", kernel->tiles[tile].name.text);
     for (int d = w->plan->tiles[tile].dim_count - 1; d >= 0; d--) {

@@ -86,17 +86,17 @@ static struct element_part without_whole_rows(const struct element_part *part,
                                               int64_t numbers[4][ELEMENTS_MAX_DIMS])
 {
     int last = part->dims - 1;
-    for (int d = 0; d < part->dims; d++) {
-        numbers[0][d] = part->extent[d];
-        numbers[1][d] = part->begin[d];
-        numbers[2][d] = part->count[d];
+    int64_t row = 1;
+    while (last > 0 && part->begin[last] == 0 && part->count[last] == part->extent[last] &&
+           part->by[last] == 1 && part->by[last - 1] == 1)
+        row *= part->extent[last--];
+    for (int d = 0; d <= last; d++) {
+        int64_t length = d < last ? 1 : row;
+        numbers[0][d] = part->extent[d] * length;
+        numbers[1][d] = part->begin[d] * length;
+        numbers[2][d] = part->count[d] * length;
         numbers[3][d] = part->by[d];
     }
-    for (; last > 0 && numbers[1][last] == 0 && numbers[2][last] == numbers[0][last] &&
-           numbers[3][last] == 1 && numbers[3][last - 1] == 1;
-         last--)
-        for (int n = 0; n < 3; n++)
-            numbers[n][last - 1] *= numbers[0][last];
     return (struct element_part){numbers[0], numbers[1], numbers[2],
                                  numbers[3], last + 1,   part->most};
 }
@@ -104,7 +104,7 @@ static struct element_part without_whole_rows(const struct element_part *part,
 bool elements_touch(struct elements *elements, const struct element_part *part,
                     enum element_act act, int64_t most_work, int64_t *work)
 {
-    int64_t numbers[4][ELEMENTS_MAX_DIMS];
+    int64_t numbers[4][ELEMENTS_MAX_DIMS] = {{0}};
     const struct element_part rows = without_whole_rows(part, numbers);
     struct touch touch = {elements, &rows, act, rows.most, most_work, work, true};
     touch_dim(&touch, 0, 0, true);

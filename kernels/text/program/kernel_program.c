@@ -1,6 +1,7 @@
 /* Writing a core's program: a walk over the plan's loops. A stretch of rounds that are alike
  * becomes a loop; its body holds one round after the other until copies and registers have come
  * round, and what is left over stands behind it. */
+#include "analysis/check/oversync.h"
 #include "kernels/text/plan/kernel_structure.h"
 #include "kernels/text/program/kernel_program_internal.h"
 
@@ -298,6 +299,20 @@ static void find_peels(struct program_writer *w)
         }
 }
 
+enum { TIDY_MOST = 32768 }; /* instructions that a core runs */
+
+/* Most flags that order nothing new hold nothing back, either: whoever shows the program removes
+ * them. Those of tiles that share room stand in all rounds as soon as some need them, and may hold
+ * back the others: without them it is the kernel's program, unless looking for them would take far
+ * longer than playing it. */
+static bool may_hold_back(const struct program_writer *w)
+{
+    bool shares_room = false;
+    for (int t = 0; t < w->flags->token_count; t++)
+        shares_room |= w->flags->tokens[t].tile < 0;
+    return shares_room && w->emit.program->executed <= TIDY_MOST;
+}
+
 static enum status write_program(struct program_writer *w)
 {
     TRY(plan_enter(w->plan, w->env, 0, 0, w->emit.error));
@@ -308,7 +323,9 @@ static enum status write_program(struct program_writer *w)
     put_iteration(w, 0, 0, 1);
     put_free(w, emit_wait);
     TRY(emit_close(&w->emit));
-    return writer_drop_idle(w);
+    TRY(writer_drop_idle(w));
+    return may_hold_back(w) ? program_tidy(w->emit.program, w->emit.stop, w->emit.error)
+                            : STATUS_OK;
 }
 
 enum status kernel_program(const struct kernel_plan *plan, const struct kernel_flags *flags,

@@ -6,8 +6,9 @@
  *
  * Loops stay loops: rounds are written out only where they differ (a shorter last one; first ones
  * that load, set a sum or hold a flag; what a stage fills and drains), and as many of them stand in
- * a loop's body as copies and registers need to come round. Flags may order nothing new: whoever
- * shows the program takes them out (analysis/check/oversync.h). */
+ * a loop's body as copies and registers need to come round. Flags that order nothing new are
+ * removed where they may cost time, of programs that are not long; whoever shows a program takes
+ * out the others (analysis/check/oversync.h). */
 #ifndef AUTOTUNE_KERNELS_TEXT_PROGRAM_KERNEL_PROGRAM_H
 #define AUTOTUNE_KERNELS_TEXT_PROGRAM_KERNEL_PROGRAM_H
 
