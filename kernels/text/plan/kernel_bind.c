@@ -90,6 +90,9 @@ static void say_way(const struct binding *b, const struct plan_part *part, unsig
     }
 }
 
+static const enum operand_role sources[PLAN_MAX_PARTS] = {OPERAND_DST, OPERAND_SRC, OPERAND_SRC2,
+                                                          OPERAND_SRC3};
+
 /* Every operand and result where the pipe takes it from or leaves it. */
 static enum status check_memories(const struct binding *b, const enum operand_role roles[])
 {
@@ -168,7 +171,6 @@ static enum status check_on_way(const struct binding *b)
 
 static enum status bind_move(struct binding *b)
 {
-    static const enum operand_role roles[] = {OPERAND_DST, OPERAND_SRC, OPERAND_SRC2};
     struct plan_step *step = b->step;
     int from = buffer_of(b, &step->parts[1]), to = buffer_of(b, &step->parts[0]);
     bool transposes;
@@ -181,7 +183,7 @@ static enum status bind_move(struct binding *b)
     TRY(find_path(b, from, to));
     TRY(check_on_way(b));
     step->pipe = b->hw->paths[step->what].pipe;
-    TRY(check_memories(b, roles));
+    TRY(check_memories(b, sources));
     TRY(is_on(b, STEP_TRANSPOSE, &transposes));
     if (transposes)
         step->price = b->hw->paths[step->what].transposed_price;
@@ -192,7 +194,8 @@ static enum status bind_move(struct binding *b)
 
 static enum status bind_matrix(struct binding *b)
 {
-    static const enum operand_role roles[] = {OPERAND_DST, OPERAND_A, OPERAND_B, OPERAND_SRC};
+    static const enum operand_role roles[PLAN_MAX_PARTS] = {OPERAND_DST, OPERAND_A, OPERAND_B,
+                                                            OPERAND_SRC};
     struct plan_step *step = b->step;
     const struct plan_part *to = &step->parts[0], *left = &step->parts[1], *right = &step->parts[2];
     const struct matrix_type *matrix;
@@ -310,11 +313,10 @@ static enum status check_types(const struct binding *b, bool is_cast)
 
 static enum status bind_vector(struct binding *b)
 {
-    static const enum operand_role roles[] = {OPERAND_DST, OPERAND_SRC, OPERAND_SRC2, OPERAND_SRC3};
     struct plan_step *step = b->step;
     step->kind = INSTRUCTION_VECTOR;
     TRY(find_operation(b, OPERATION_VECTOR));
-    TRY(check_memories(b, roles));
+    TRY(check_memories(b, sources));
     bool is_cast = strcmp(step->text->operation, "cast") == 0 ||
                    b->hw->operations[step->what].result == RESULT_PAIRS;
     for (int p = 1; p < step->part_count; p++)
@@ -333,10 +335,9 @@ static enum status bind_vector(struct binding *b)
 
 static enum status bind_scalar(struct binding *b)
 {
-    static const enum operand_role roles[] = {OPERAND_DST, OPERAND_SRC};
     b->step->kind = INSTRUCTION_SCALAR;
     TRY(find_operation(b, OPERATION_SCALAR));
-    return check_memories(b, roles);
+    return check_memories(b, sources);
 }
 
 enum status plan_bind(const struct kernel_values *values, struct kernel_plan *plan, int number,
