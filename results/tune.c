@@ -82,12 +82,14 @@ const char *tune_reason(const struct tune_answer *a, char text[TUNE_REASON_SIZE]
 /* "line 29" of "29:7: a part …" and "line 29: require …". */
 static void name_limit(const struct violation *violation, char limit[TUNE_LIMIT_SIZE])
 {
-    int line = 0;
+    static const char word[] = "line ";
     bool by_line =
         strcmp(violation->limit, "kernel") == 0 || strcmp(violation->limit, "require") == 0;
-    if (by_line && (sscanf(violation->text, "%d:", &line) == 1 ||
-                    sscanf(violation->text, "line %d:", &line) == 1))
-        snprintf(limit, TUNE_LIMIT_SIZE, "line %d", line);
+    const char *text = violation->text;
+    text += strncmp(text, word, strlen(word)) == 0 ? strlen(word) : 0;
+    int digits = (int)strspn(text, "0123456789");
+    if (by_line && digits > 0 && text[digits] == ':')
+        snprintf(limit, TUNE_LIMIT_SIZE, "%s%.*s", word, digits, text);
     else
         snprintf(limit, TUNE_LIMIT_SIZE, "%.31s", violation->limit);
 }
