@@ -295,7 +295,7 @@ static void put_legal(const struct tune_answer *a, const struct style *style, FI
                       cores, none, legal);
 }
 
-/* "l1 120, line 29 60, ub 3; of 256 looked at" */
+/* "120 by l1, 60 by line 29, of 256 looked at" */
 static void put_illegal(const struct tune_answer *a, const struct style *style, FILE *out)
 {
     struct tune_illegal illegal;

@@ -29,15 +29,16 @@ static void expect_broken(const char *text, const struct broken *broken)
     free(changed);
 }
 
-static void expect_all_broken(const struct broken *broken, size_t count)
+/* Frees the text. */
+static void expect_all_broken(char *text, const struct broken *broken, size_t count)
 {
-    char *text = read_file(SHIPPED);
     for (size_t i = 0; i < count; i++)
         expect_broken(text, &broken[i]);
     free(text);
 }
 
-#define EXPECT_ALL_BROKEN(table) expect_all_broken(table, sizeof(table) / sizeof *(table))
+#define EXPECT_ALL_BROKEN(text, table)                                                             \
+    expect_all_broken(text, table, sizeof(table) / sizeof *(table))
 
 Test(hardware_broken, syntax_and_integers)
 {
@@ -55,7 +56,7 @@ Test(hardware_broken, syntax_and_integers)
         {"1048576", "/* 5000000000 */ 5000000001", 0, "5000000001 does not fit 32 bits"},
         {"# Ascend", "/* \n5000000000 # \" */ x = 3; #", 1, "x: unknown key"},
     };
-    EXPECT_ALL_BROKEN(broken);
+    EXPECT_ALL_BROKEN(read_file(SHIPPED), broken);
 }
 
 Test(hardware_broken, keys)
@@ -93,7 +94,7 @@ Test(hardware_broken, keys)
         {"name = \"Ascend 310\";", "name = \"Ascend 310\"; base = \"x\";", 2,
          "cores: unknown key, expected one of name, base, source, set"},
     };
-    EXPECT_ALL_BROKEN(broken);
+    EXPECT_ALL_BROKEN(read_file(SHIPPED), broken);
 }
 
 Test(hardware_broken, types)
@@ -145,7 +146,7 @@ Test(hardware_broken, types)
         {"first_ns = 41.5;", "types = ({ type = \"f32\"; first_ns = 1; }); first_ns = 1;", 0,
          "operations.relu.types.f32.repeat_ns: missing, expected it or repeat_cycles"},
     };
-    EXPECT_ALL_BROKEN(broken);
+    EXPECT_ALL_BROKEN(read_file(SHIPPED), broken);
 }
 
 Test(hardware_broken, abilities)
@@ -178,7 +179,7 @@ Test(hardware_broken, abilities)
         {"converts = \"f32:f16 ", "takes = \"f16\"; converts = \"f32:f16 ", -2,
          "types.8: a group, expected either takes or converts"},
     };
-    EXPECT_ALL_BROKEN(broken);
+    EXPECT_ALL_BROKEN(read_file(SHIPPED), broken);
 }
 
 Test(hardware_broken, ranges)
@@ -223,7 +224,7 @@ Test(hardware_broken, ranges)
          "operations.vecCmp.repeat_ns: 10000000, expected"},
         {"each_ns = 61.4", "each_ns = -1", 0, "operations.branch.each_ns: -1, expected"},
     };
-    EXPECT_ALL_BROKEN(broken);
+    EXPECT_ALL_BROKEN(read_file(SHIPPED), broken);
 }
 
 Test(hardware_broken, sources)
@@ -255,7 +256,7 @@ Test(hardware_broken, sources)
         {"source = \"derived from T: issue_ns + one cycle", "source = \"derivative", 0,
          "operations.relu.source: \"derivative"},
     };
-    EXPECT_ALL_BROKEN(broken);
+    EXPECT_ALL_BROKEN(read_file(SHIPPED), broken);
 }
 
 Test(hardware_broken, names)
@@ -302,7 +303,7 @@ Test(hardware_broken, names)
         {"\"f32:f16\"", "\"f32:f32\"", 0, "paths.l0c->ub.casts.f32:f32.cast: "},
         {"\"f32:f16\"", "\"f32:f17\"", 0, "paths.l0c->ub.casts.f32:f17.cast: "},
     };
-    EXPECT_ALL_BROKEN(broken);
+    EXPECT_ALL_BROKEN(read_file(SHIPPED), broken);
 }
 
 Test(hardware_broken, rules)
@@ -325,7 +326,7 @@ Test(hardware_broken, rules)
         {"casts = (", "casts = ({ cast = \"F32:F16\"; bandwidth_gbps = 1; source = \"assumed\"; },",
          1, "paths.l0c->ub.casts.f32:f16: given twice"},
     };
-    EXPECT_ALL_BROKEN(broken);
+    EXPECT_ALL_BROKEN(read_file(SHIPPED), broken);
 }
 
 Test(hardware_broken, kinds_of_core)
@@ -344,10 +345,10 @@ Test(hardware_broken, kinds_of_core)
          "core_flag_ns = { value = -1; source = \"assumed\"; }; flag_registers = {", 0,
          "core_flag_ns: -1, expected a number from 0 to 1000000 ns"},
     };
-    EXPECT_ALL_BROKEN(broken);
+    EXPECT_ALL_BROKEN(read_file(SHIPPED), broken);
 }
 
-Test(hardware_broken, moves_and_cache)
+Test(hardware_broken, moves)
 {
     static const struct broken broken[] = {
         {"value = 32.0", "value = -1.0", 0, "launch_core_ns: -1, expected a number from 0 to"},
@@ -394,6 +395,13 @@ Test(hardware_broken, moves_and_cache)
         {"transposed_gbps = 50.5", "transposed_gbps = true", 0,
          "paths.l1->l0b.transposed_gbps: true, expected a number"},
         {"latency_ns = 11.0", "transposed_gbps = 11.0", 0, "matrix.f16.transposed_gbps: unknown"},
+    };
+    EXPECT_ALL_BROKEN(full_description(), broken);
+}
+
+Test(hardware_broken, cache)
+{
+    static const struct broken broken[] = {
         {"cache = {", "cache = 3; x = {", 0, "x: unknown key"},
         {"cache = {\n", "cache = (); kache = {\n", 0, "kache: unknown key"},
         {"buffer = \"gm\"; ", "", -1, "cache.buffer: missing"},
@@ -411,10 +419,7 @@ Test(hardware_broken, moves_and_cache)
         {"all_miss_bytes = 3000;\n    source = \"measured for a test\";", "all_miss_bytes = 3000;",
          -3, "cache.source: missing, expected where the number comes from"},
     };
-    char *text = full_description();
-    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++)
-        expect_broken(text, &broken[i]);
-    free(text);
+    EXPECT_ALL_BROKEN(full_description(), broken);
 }
 
 /* What is loaded through the cache must be loadable from behind it, by the same pipe. */

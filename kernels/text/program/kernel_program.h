@@ -8,7 +8,7 @@
  * that load, set a sum or hold a flag; what a stage fills and drains), and as many of them stand in
  * a loop's body as copies and registers need to come round. Flags that order nothing new are
  * removed where they may cost time, of programs that are not long; whoever shows a program takes
- * out the others (analysis/check/oversync.h). */
+ * out others, as far as its moment for that goes (analysis/check/oversync.h). */
 #ifndef AUTOTUNE_KERNELS_TEXT_PROGRAM_KERNEL_PROGRAM_H
 #define AUTOTUNE_KERNELS_TEXT_PROGRAM_KERNEL_PROGRAM_H
 
