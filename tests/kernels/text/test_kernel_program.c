@@ -130,6 +130,13 @@ Test(kernel_program, conv2d)
     check_kernel(LIBRARY("conv2d"), (int64_t[]){20, 20, 3, 3, 60, 60, 2, 1, 1, 2, 1}, 80, 1.01);
 }
 
+/* Its tiles share room: flags that cost time are gone before anybody shows the program. */
+Test(kernel_program, causal_attention)
+{
+    load("ascend310");
+    check_kernel(LIBRARY("causal_attention"), (int64_t[]){2, 300, 64}, 20, 1);
+}
+
 /* ---- kernels that the library has not ---- */
 
 #define OF_TEXT(name, slowest, ...)                                                                \
