@@ -219,7 +219,7 @@ bool instruction_spreads(const struct hardware *hw, const struct instruction *in
 static bool is_one_row(const struct hardware *hw, const struct instruction *in,
                        enum operand_role role)
 {
-    return instruction_spreads(hw, in, role) ||
+    return in->kind == INSTRUCTION_SCALAR || instruction_spreads(hw, in, role) ||
            (in->kind == INSTRUCTION_MOVE && role == OPERAND_SRC2) ||
            (in->kind == INSTRUCTION_MATRIX && role == OPERAND_SRC);
 }
@@ -286,17 +286,29 @@ enum status program_add_region(struct program *program, const struct region *reg
     struct instruction *in = &program->items[program->count - 1];
     struct region *added = &program->regions[program->region_count];
     *added = *region;
-    if (added->rows <= 1 || is_one_row(program->hw, in, region->role)) {
-        added->rows = 1;
-        added->row_stride_bytes = 0;
+    bool is_row = is_one_row(program->hw, in, region->role);
+    if (added->pieces <= 1 || is_row) {
+        added->pieces = 1;
+        added->piece_stride_bytes = 0;
+    }
+    if (added->rows <= 1 || is_row) {
+        added->rows = added->pieces;
+        added->row_stride_bytes = added->piece_stride_bytes;
+        added->pieces = 1;
+        added->piece_stride_bytes = 0;
     }
     added->bytes = instruction_extent_bytes(program->hw, in, region->role);
+    if (added->bytes == 0)
+        added->pieces = 1;
     if (added->bytes == INT64_MAX)
         return error_set(error, STATUS_INVALID, "an operand of more than 2^63 bytes");
-    if (added->bytes % added->rows)
+    int64_t pieces;
+    if (__builtin_mul_overflow(added->rows, added->pieces, &pieces))
+        pieces = INT64_MAX;
+    if (added->bytes % pieces)
         return error_set(error, STATUS_INVALID,
-                         "rows=%lld does not divide an operand of %lld bytes",
-                         (long long)added->rows, (long long)added->bytes);
+                         "rows=%lld does not divide an operand of %lld bytes", (long long)pieces,
+                         (long long)added->bytes);
     program->region_count++;
     in->region_count++;
     return STATUS_OK;

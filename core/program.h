@@ -34,15 +34,16 @@ enum instruction_kind {
 
 /* The bytes that one operand of one instruction touches:
  * buffer[offset + Σ index(depth)·stride_of_loop] … `bytes` in all, as `rows` equal rows that start
- * `row_stride_bytes` apart (rows = 1: contiguous). */
+ * `row_stride_bytes` apart, each of as many `pieces` that start `piece_stride_bytes` apart (1 and
+ * 1: contiguous). */
 struct region {
     int8_t buffer;
     uint8_t role; /* enum operand_role */
     int64_t offset_bytes;
     int64_t loop_stride_bytes[PROGRAM_MAX_DEPTH]; /* per enclosing loop, outermost first */
     int64_t bytes;
-    int64_t rows;
-    int64_t row_stride_bytes;
+    int64_t rows, row_stride_bytes;
+    int64_t pieces, piece_stride_bytes;
 };
 
 struct instruction {
@@ -144,8 +145,8 @@ enum status program_add(struct program *program, const struct instruction *instr
 enum status instruction_price(const struct hardware *hw, struct instruction *in,
                               struct error *error);
 
-/* Appends an operand to the last instruction; `bytes` is derived from what that does. `rows` of 0
- * means 1. */
+/* Appends an operand to the last instruction; `bytes` is derived from what that does. `rows` and
+ * `pieces` of 0 mean 1. */
 enum status program_add_region(struct program *program, const struct region *region,
                                struct error *error);
 

@@ -36,6 +36,11 @@ static void print_region(const struct program *program, const struct region *reg
     for (int d = 0; d < depth; d++)
         if (region->loop_stride_bytes[d])
             fprintf(out, "%+lld*%s", (long long)region->loop_stride_bytes[d], names[d]);
+    if (region->rows > 1)
+        fprintf(out, "%+lld*[%lld]", (long long)region->row_stride_bytes, (long long)region->rows);
+    if (region->pieces > 1)
+        fprintf(out, "%+lld*[%lld]", (long long)region->piece_stride_bytes,
+                (long long)region->pieces);
 }
 
 static void print_operands(const struct program *program, const struct instruction *in, int depth,
@@ -48,9 +53,6 @@ static void print_operands(const struct program *program, const struct instructi
         for (int r = 0; r < in->region_count; r++)
             if (regions[r].role == print_order[o])
                 print_region(program, &regions[r], depth, names, out);
-    if (regions[0].rows > 1)
-        fprintf(out, " rows=%lld stride=%lld", (long long)regions[0].rows,
-                (long long)regions[0].row_stride_bytes);
 }
 
 static void print_cast(const struct instruction *in, FILE *out)

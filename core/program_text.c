@@ -328,7 +328,20 @@ static bool parse_signed(struct span digits, bool negative, int64_t *value)
     return digits.length > 0 && !__builtin_sub_overflow(0, *value, value);
 }
 
-/* One term of an offset: a number, or number*index or index*number or index. */
+/* "[N]": so many rows, `stride` apart; a second one: pieces of each row. */
+static enum status parse_rows(struct parser *parser, struct span count, int64_t stride,
+                              struct region *region)
+{
+    int64_t *number = region->rows ? &region->pieces : &region->rows;
+    if (region->pieces)
+        return FAIL(parser, "'[%.*s]', expected two of such at most", SPAN(count));
+    if (!parse_signed(count, false, number) || *number < 1)
+        return FAIL(parser, "'[%.*s]', expected a number of rows, 1 or more", SPAN(count));
+    *(number == &region->rows ? &region->row_stride_bytes : &region->piece_stride_bytes) = stride;
+    return STATUS_OK;
+}
+
+/* One term of an offset: a number, or number*index or index*number or index, or number*[rows]. */
 static enum status parse_term(struct parser *parser, struct span term, bool negative,
                               struct region *region)
 {
@@ -348,6 +361,8 @@ static enum status parse_term(struct parser *parser, struct span term, bool nega
     } else if (!product) {
         factor = negative ? -1 : 1;
     }
+    if (product && name.length && name.text[name.length - 1] == ']' && span_cut(&name, "["))
+        return parse_rows(parser, (struct span){name.text, name.length - 1}, factor, region);
     for (int depth = parser->depth - 1; depth >= 0; depth--)
         if (parser->loop_names[depth][0] && span_is(name, parser->loop_names[depth])) {
             int64_t *stride = &region->loop_stride_bytes[depth];
@@ -403,18 +418,20 @@ static enum status parse_operands(struct parser *parser, const struct keys *keys
     for (int role = 0; role < OPERAND_ROLES; role++) {
         if (!(keys->seen & BIT(KEY_DST + role)))
             continue;
-        struct region region = {.role = (uint8_t)role,
-                                .rows = keys->value[KEY_ROWS],
-                                .row_stride_bytes = keys->value[KEY_STRIDE]};
-        enum status status = parse_operand(parser, keys->text[KEY_DST + role], &region);
+        struct program *program = parser->program;
+        struct region region = {.role = (uint8_t)role};
         struct error error;
-        if (status == STATUS_OK) {
-            status = program_add_region(parser->program, &region, &error);
-            if (status != STATUS_OK)
-                return FAIL(parser, "%s", error.text);
+        TRY(parse_operand(parser, keys->text[KEY_DST + role], &region));
+        bool has_own = region.rows > 1 || region.pieces > 1;
+        if (!region.rows) {
+            region.rows = keys->value[KEY_ROWS];
+            region.row_stride_bytes = keys->value[KEY_STRIDE];
         }
-        if (status != STATUS_OK)
-            return status;
+        if (program_add_region(program, &region, &error) != STATUS_OK)
+            return FAIL(parser, "%s", error.text);
+        if (has_own && program->regions[program->region_count - 1].rows == 1)
+            return FAIL(parser, "rows of '%.*s', expected one piece",
+                        SPAN(keys->text[KEY_DST + role]));
     }
     return STATUS_OK;
 }

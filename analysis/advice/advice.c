@@ -227,7 +227,7 @@ static enum change change_type(const struct hardware *hw, struct edit_line *line
     if (line->in.kind != INSTRUCTION_MATRIX)
         return KEEP;
     for (int r = 0; r < line->in.region_count; r++)
-        line->regions[r].rows = 1; /* which other lengths might not divide */
+        line->regions[r].rows = line->regions[r].pieces = 1; /* other lengths might not divide */
     line->in.type = (uint8_t)choice;
     return CHANGE;
 }

@@ -82,7 +82,8 @@ static bool regions_follow(const struct region *one, const struct region *next)
     return one->buffer == next->buffer && one->role == next->role &&
            (one->rows > 1) == (next->rows > 1) &&
            (one->rows <= 1 || one->bytes / one->rows == next->bytes / next->rows) &&
-           one->row_stride_bytes == next->row_stride_bytes &&
+           one->row_stride_bytes == next->row_stride_bytes && one->pieces == next->pieces &&
+           one->piece_stride_bytes == next->piece_stride_bytes &&
            next->offset_bytes - one->offset_bytes == advance_of(one) &&
            memcmp(one->loop_stride_bytes, next->loop_stride_bytes, sizeof one->loop_stride_bytes) ==
                0;

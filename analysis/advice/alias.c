@@ -47,9 +47,11 @@ static void add_term(struct extent *span, int64_t factor, int64_t first, int64_t
 /* From an operand's first byte to its last, gaps between rows included. */
 static int64_t length_of(const struct region *region, bool *far)
 {
-    int64_t rows, length;
+    int64_t rows, pieces, length;
     *far |= __builtin_mul_overflow(region->rows - 1, region->row_stride_bytes, &rows);
-    *far |= __builtin_add_overflow(rows, region->bytes / region->rows, &length);
+    *far |= __builtin_mul_overflow(region->pieces - 1, region->piece_stride_bytes, &pieces);
+    *far |= __builtin_add_overflow(rows, pieces, &length);
+    *far |= __builtin_add_overflow(length, region->bytes / region->rows / region->pieces, &length);
     return length;
 }
 

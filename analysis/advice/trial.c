@@ -58,8 +58,9 @@ static bool has_role(const struct instruction *in, enum operand_role role)
 static int64_t region_grain(const struct region *region, int64_t grain)
 {
     grain = grain_divisor(grain, region->offset_bytes);
-    grain = grain_divisor(grain, region->bytes / region->rows);
+    grain = grain_divisor(grain, region->bytes / region->rows / region->pieces);
     grain = grain_divisor(grain, region->row_stride_bytes);
+    grain = grain_divisor(grain, region->piece_stride_bytes);
     for (int d = 0; d < PROGRAM_MAX_DEPTH; d++)
         grain = grain_divisor(grain, region->loop_stride_bytes[d]);
     return grain;
@@ -161,9 +162,10 @@ static uint64_t *value_place(const struct evaluator *evaluator, const struct ope
 {
     const struct region *region = operand->region;
     const struct store *store = &evaluator->stores[region->buffer];
-    int64_t per_row = operand->pieces / region->rows;
-    int64_t address = operand->start + piece / per_row * region->row_stride_bytes;
-    return &store->values[address / evaluator->grain + piece % per_row - store->first];
+    int64_t per_row = operand->pieces / region->rows, per_piece = per_row / region->pieces;
+    int64_t address = operand->start + piece / per_row * region->row_stride_bytes +
+                      piece % per_row / per_piece * region->piece_stride_bytes;
+    return &store->values[address / evaluator->grain + piece % per_piece - store->first];
 }
 
 static uint64_t first_value(int buffer, int64_t piece)

@@ -564,13 +564,15 @@ struct part {
 };
 
 static int list_parts(const struct program *program, const struct nest *nest, int32_t item,
-                      const struct region *region, struct part parts[PROGRAM_MAX_DEPTH + 2])
+                      const struct region *region, struct part parts[PROGRAM_MAX_DEPTH + 3])
 {
     int64_t counts[PROGRAM_MAX_DEPTH];
     int depth = nest_counts(nest, program, item, counts), count = 0;
     parts[count++] = (struct part){region->offset_bytes, "its offset"};
     if (region->rows > 1)
         parts[count++] = (struct part){region->row_stride_bytes, "the stride of its rows"};
+    if (region->pieces > 1)
+        parts[count++] = (struct part){region->piece_stride_bytes, "the stride of their pieces"};
     for (int level = 0; level < depth; level++)
         if (counts[level] > 1)
             parts[count++] =
@@ -601,7 +603,7 @@ static void check_alignment(const struct program *program, const struct nest *ne
 {
     const struct instruction *in = &program->items[item];
     const struct buffer *buffer = &program->hw->buffers[region->buffer];
-    struct part parts[PROGRAM_MAX_DEPTH + 2];
+    struct part parts[PROGRAM_MAX_DEPTH + 3];
     if (region->bytes == 0 || buffer->alignment_bytes == 0 || in->kind == INSTRUCTION_SCALAR ||
         instruction_spreads(program->hw, in, region->role))
         return;

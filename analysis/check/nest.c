@@ -83,25 +83,38 @@ int nest_counts(const struct nest *nest, const struct program *program, int32_t 
     return depth;
 }
 
+/* Makes *bytes those from the first of `count` pieces of so many bytes to the end of the last one,
+ * and *start where the lowest begins; false beyond 64 bits. */
+static bool span_pieces(int64_t count, int64_t stride, int64_t *start, int64_t *bytes)
+{
+    int64_t span;
+    if (__builtin_mul_overflow(stride, count - 1, &span) || span == INT64_MIN)
+        return false;
+    if (span < 0 && __builtin_add_overflow(*start, span, start))
+        return false;
+    return !__builtin_add_overflow(span < 0 ? -span : span, *bytes, bytes);
+}
+
 bool region_rows(const struct region *region, struct rows *rows)
 {
-    int64_t stride = region->row_stride_bytes, span;
-    rows->start = region->offset_bytes;
-    rows->count = region->rows;
-    rows->bytes = region->bytes;
-    rows->stride = stride;
+    int64_t stride = region->row_stride_bytes;
+    *rows = (struct rows){.start = region->offset_bytes,
+                          .count = region->rows,
+                          .bytes = region->bytes / region->rows / region->pieces,
+                          .stride = stride < 0 ? -stride : stride};
+    if (!span_pieces(region->pieces, region->piece_stride_bytes, &rows->start, &rows->bytes))
+        return false;
     if (rows->count == 1)
         return true;
-    rows->bytes /= rows->count;
-    if (__builtin_mul_overflow(stride, rows->count - 1, &span) || span == INT64_MIN)
+    struct rows all = *rows;
+    if (!span_pieces(rows->count, stride, &all.start, &all.bytes))
         return false;
-    if (span < 0 && __builtin_add_overflow(rows->start, span, &rows->start))
-        return false;
-    rows->stride = stride < 0 ? -stride : stride;
+    rows->start = all.start;
     if (rows->stride > rows->bytes)
         return true;
     rows->count = 1;
-    return !__builtin_add_overflow(span < 0 ? -span : span, rows->bytes, &rows->bytes);
+    rows->bytes = all.bytes;
+    return true;
 }
 
 bool region_range(const struct program *program, const struct nest *nest, int32_t item,

@@ -31,7 +31,8 @@ struct range {
     int64_t low, high;
 };
 
-/* Rows that touch each other become one. False when an address does not fit in 64 bits. */
+/* Rows that touch each other become one; a row of pieces counts with the gaps in it. False when an
+ * address does not fit in 64 bits. */
 bool region_rows(const struct region *region, struct rows *rows);
 
 /* Over all iterations of the loops around the instruction `item`, none of which is empty. False

@@ -159,6 +159,28 @@ Test(check, rows_may_interleave)
 #undef ROWS
 }
 
+/* Gaps inside a row count as touched, those between rows do not. */
+Test(check, rows_of_pieces)
+{
+    static const struct {
+        const char *read, *expected;
+    } cases[] = {
+        {"l1:96+512*[2]", "hazard 1,2"},  /* behind the first piece */
+        {"l1:128+512*[2]", ""},           /* behind the row, */
+        {"l1:128+320*[2]", ""},           /* and before the next one, */
+        {"l1:128+384*[2]", "hazard 1,2"}, /* and in it */
+        {"l1:608+512*[2]", "hazard 1,2"}, /* its last piece */
+        {"l1:0+1024*[2]", "hazard 1,2"},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        char text[256];
+        snprintf(text, sizeof text,
+                 "MTE2 gm->l1 bytes=128 dst=l1:0+512*[2]+96*[2]\nMTE1 l1->l0a bytes=64 src=%s\n",
+                 cases[c].read);
+        expect_findings(text, cases[c].expected);
+    }
+}
+
 /* Loads into two halves in turn; `free_set` is the flag that says a half has been read. */
 static void double_buffering(char *text, size_t size, const char *free_set, const char *free_wait)
 {

@@ -430,17 +430,6 @@ static int node_of(const struct brute *brute, const struct witness_access *acces
     return -1;
 }
 
-static bool has_byte(const struct node *node, const struct region *region, int64_t byte)
-{
-    int64_t start = region->offset_bytes, bytes = region->bytes / region->rows;
-    for (int depth = 0; depth < PROGRAM_MAX_DEPTH; depth++)
-        start += node->index[depth] * region->loop_stride_bytes[depth];
-    for (int64_t row = 0; row < region->rows; row++, start += region->row_stride_bytes)
-        if (start <= byte && byte < start + bytes)
-            return true;
-    return false;
-}
-
 /* Does the node touch every byte of the range? */
 static bool touches(const struct brute *brute, int v, const struct witness *witness, bool *writes)
 {
@@ -451,7 +440,7 @@ static bool touches(const struct brute *brute, int v, const struct witness *witn
         all = false;
         for (int i = 0; i < node->in->region_count; i++) {
             const struct region *region = &brute->program->regions[node->in->first_region + i];
-            bool has = region->buffer == witness->buffer && has_byte(node, region, byte);
+            bool has = region->buffer == witness->buffer && brute_touches(node, region, byte);
             all |= has;
             *writes |= has && instruction_writes(node->in, region->role);
         }

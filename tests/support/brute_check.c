@@ -155,10 +155,17 @@ static int64_t start_of(const struct node *node, const struct region *region, in
     return start;
 }
 
+/* From the first byte of a row to its last one, gaps between its pieces included. */
+static int64_t row_bytes(const struct region *region)
+{
+    int64_t piece = region->bytes / region->rows / region->pieces;
+    return piece + (region->pieces - 1) * region->piece_stride_bytes;
+}
+
 static bool overlaps(const struct node *a, const struct region *x, const struct node *b,
                      const struct region *y)
 {
-    int64_t x_bytes = x->bytes / x->rows, y_bytes = y->bytes / y->rows;
+    int64_t x_bytes = row_bytes(x), y_bytes = row_bytes(y);
     for (int64_t i = 0; i < x->rows && x->buffer == y->buffer; i++)
         for (int64_t j = 0; j < y->rows; j++) {
             int64_t p = start_of(a, x, i), q = start_of(b, y, j);
@@ -192,9 +199,9 @@ bool brute_conflict(const struct brute *brute, const struct node *a, const struc
     return false;
 }
 
-static bool touches(const struct node *node, const struct region *region, int64_t byte)
+bool brute_touches(const struct node *node, const struct region *region, int64_t byte)
 {
-    int64_t bytes = region->bytes / region->rows;
+    int64_t bytes = row_bytes(region);
     for (int64_t i = 0; i < region->rows; i++) {
         int64_t start = start_of(node, region, i);
         if (byte >= start && byte < start + bytes)
@@ -214,7 +221,7 @@ static bool is_kept(const struct brute *brute, int u, int v, const struct region
             continue;
         for (int i = 0; i < nodes[w].in->region_count; i++) {
             const struct region *x = &brute->program->regions[nodes[w].in->first_region + i];
-            if (x->buffer == y->buffer && is_write(x, y) && touches(&nodes[w], x, byte))
+            if (x->buffer == y->buffer && is_write(x, y) && brute_touches(&nodes[w], x, byte))
                 return true;
         }
     }
@@ -235,9 +242,9 @@ static bool is_hazard(const struct brute *brute, int u, int v)
             if (!b->in->unit)
                 return true;
             for (int64_t row = 0; row < x->rows; row++)
-                for (int64_t byte = 0; byte < x->bytes / x->rows; byte++) {
+                for (int64_t byte = 0; byte < row_bytes(x); byte++) {
                     int64_t at = start_of(a, x, row) + byte;
-                    if (touches(b, y, at) && !is_kept(brute, u, v, y, at))
+                    if (brute_touches(b, y, at) && !is_kept(brute, u, v, y, at))
                         return true;
                 }
         }
@@ -306,10 +313,11 @@ static void find_places(struct brute *brute)
                 answer(brute, FINDING_MEMORY, (int32_t[]){node->in->line}, 1);
             for (int64_t row = 0; region->bytes && row < region->rows; row++) {
                 int64_t start = start_of(node, region, row);
-                if (buffer->alignment_bytes && start % buffer->alignment_bytes &&
-                    node->in->kind != INSTRUCTION_SCALAR)
-                    answer(brute, FINDING_ALIGNMENT, (int32_t[]){node->in->line}, 1);
-                if (start < 0 || (capacity && start + region->bytes / region->rows > capacity))
+                for (int64_t p = 0; p < region->pieces; p++)
+                    if (buffer->alignment_bytes && node->in->kind != INSTRUCTION_SCALAR &&
+                        (start + p * region->piece_stride_bytes) % buffer->alignment_bytes)
+                        answer(brute, FINDING_ALIGNMENT, (int32_t[]){node->in->line}, 1);
+                if (start < 0 || (capacity && start + row_bytes(region) > capacity))
                     answer(brute, FINDING_CAPACITY, (int32_t[]){node->in->line}, 1);
             }
         }

@@ -48,6 +48,9 @@ int brute_rank(const struct brute *brute, int node);
  */
 bool brute_must_precede(const struct brute *brute, int u, int v);
 
+/* Does an operand of the node touch the byte? Gaps inside its rows count. */
+bool brute_touches(const struct node *node, const struct region *region, int64_t byte);
+
 /* Do two nodes touch the same bytes, one of them writing, without the chip ordering them? */
 bool brute_conflict(const struct brute *brute, const struct node *a, const struct node *b);
 

@@ -55,8 +55,9 @@ static const struct region *region_of(const struct machine *m, const struct inst
 static uint8_t *byte_of(const struct machine *m, const struct step *step,
                         const struct region *region, int64_t byte)
 {
-    int64_t per_row = region->bytes / region->rows;
-    int64_t at = region->offset_bytes + byte / per_row * region->row_stride_bytes + byte % per_row;
+    int64_t per_row = region->bytes / region->rows, per_piece = per_row / region->pieces;
+    int64_t at = region->offset_bytes + byte / per_row * region->row_stride_bytes +
+                 byte % per_row / per_piece * region->piece_stride_bytes + byte % per_piece;
     for (int d = 0; d < PROGRAM_MAX_DEPTH; d++)
         at += region->loop_stride_bytes[d] * step->index[d];
     cr_assert(at >= 0 && at < MEMORY);

@@ -57,12 +57,23 @@ static void put_offset(struct writer *w, int buffer)
             fprintf(w->stream, "+%d*i%d", SLOT_BYTES / 2 * below(w, 5), depth);
 }
 
-static void put_operand(struct writer *w, const char *role, int buffer)
+static bool put_operand(struct writer *w, const char *role, int buffer)
 {
     if (!w->options->operands || buffer < 0 || chance(w, 10))
-        return;
+        return false;
     fprintf(w->stream, " %s=%s:", role, w->hw->buffers[buffer].name);
     put_offset(w, buffer);
+    return true;
+}
+
+/* Rows of the operand's own, of pieces or not. */
+static void put_pieces(struct writer *w, int bytes)
+{
+    if (bytes == 0 || chance(w, 80))
+        return;
+    fprintf(w->stream, "+%d*[%d]", SLOT_BYTES / 4 * below(w, 9), 1 << below(w, 3));
+    if (chance(w, 50))
+        fprintf(w->stream, "+%d*[%d]", SLOT_BYTES / 8 * below(w, 9), 1 << below(w, 2));
 }
 
 static void put_rows(struct writer *w, int bytes)
@@ -98,8 +109,10 @@ static void put_move(struct writer *w)
         fprintf(w->stream, " bursts=%d", below(w, 6));
     if (chance(w, 30))
         fprintf(w->stream, " align=%d", 1 << below(w, 12));
-    put_operand(w, "src", path->source);
-    put_operand(w, "dst", path->destination);
+    if (put_operand(w, "src", path->source))
+        put_pieces(w, bytes);
+    if (put_operand(w, "dst", path->destination))
+        put_pieces(w, bytes);
     put_rows(w, bytes);
     put_unit(w);
     fputc('\n', w->stream);
