@@ -54,42 +54,31 @@ void kernel_find_asked(struct space_plan *plan)
 
 /* ------------------------------------------------------------------ steps */
 
-/* Where does a part begin? Its tile's copies begin where they may. */
-static enum status check_alignment(struct fitting *f, int step, int part)
+/* Where does a part lie? Its tile's copies begin where they may; a product touches whole blocks of
+ * the matrix unit, for which it has room. */
+static enum status check_place(struct fitting *f, int step, int part, const struct instruction *in)
 {
     const struct kernel_plan *plan = &f->plan->plan;
     const struct plan_part *p = &plan->steps[step].parts[part];
+    struct kernel_place at = plan->kernel->lines[plan->steps[step].line].at;
     struct region region;
-    if (!plan_must_align(plan, step, part))
+    if (p->tile < 0)
         return STATUS_OK;
+    const char *tile = plan->kernel->tiles[p->tile].name.text;
     const struct buffer *buffer = &plan->hw->buffers[plan->tiles[p->tile].buffer];
-    TRY(writer_region(&f->writer, p, 0, &region));
+    TRY(writer_region(&f->writer, step, part, in, &region));
     int64_t begin = region.offset_bytes - f->writer.room->offset[p->tile];
-    if (begin % buffer->alignment_bytes == 0)
-        return STATUS_OK;
-    return plan_fail(f->error, plan->kernel->lines[plan->steps[step].line].at,
-                     "a part begins in tile '%s' at byte %lld, expected a multiple of %lld",
-                     plan->kernel->tiles[p->tile].name.text, (long long)begin,
-                     (long long)buffer->alignment_bytes);
-}
-
-/* A product touches whole blocks of the matrix unit: its tiles have room for them. */
-static enum status check_blocks(struct fitting *f, int step, int part, const struct instruction *in)
-{
-    const struct kernel_plan *plan = &f->plan->plan;
-    const struct plan_part *p = &plan->steps[step].parts[part];
-    struct region region;
-    if (in->kind != INSTRUCTION_MATRIX)
-        return STATUS_OK;
-    TRY(writer_region(&f->writer, p, 0, &region));
-    int64_t begin = region.offset_bytes - f->writer.room->offset[p->tile];
+    if (plan_must_align(plan, step, part) && begin % buffer->alignment_bytes)
+        return plan_fail(f->error, at,
+                         "a part begins in tile '%s' at byte %lld, expected a multiple of %lld",
+                         tile, (long long)begin, (long long)buffer->alignment_bytes);
     int64_t bytes = instruction_extent_bytes(plan->hw, in, p->role);
-    if (bytes <= f->writer.room->slot_bytes[p->tile] - begin)
+    if (in->kind != INSTRUCTION_MATRIX || bytes <= f->writer.room->slot_bytes[p->tile] - begin)
         return STATUS_OK;
-    return plan_fail(f->error, plan->kernel->lines[plan->steps[step].line].at,
+    return plan_fail(f->error, at,
                      "a product takes %lld bytes in whole blocks from byte %lld of tile '%s' on, "
                      "which has %lld, expected room for them (up)",
-                     (long long)bytes, (long long)begin, plan->kernel->tiles[p->tile].name.text,
+                     (long long)bytes, (long long)begin, tile,
                      (long long)f->writer.room->slot_bytes[p->tile]);
 }
 
@@ -119,9 +108,7 @@ static enum status check_step(struct fitting *f, int step)
     TRY(plan_instruction(plan, f->env, step, &in, f->error));
     TRY(check_repeats(f, step));
     for (int p = 0; p < plan->steps[step].part_count; p++)
-        TRY(check_alignment(f, step, p));
-    for (int p = 0; p < plan->steps[step].part_count; p++)
-        TRY(check_blocks(f, step, p, &in));
+        TRY(check_place(f, step, p, &in));
     return STATUS_OK;
 }
 

@@ -220,10 +220,32 @@ static bool key_fits(const struct expression *e, enum kernel_key key)
     return is_number && key != STEP_ELEMENTS && key != STEP_COUNT;
 }
 
+/* Has each row of a part room behind what the tile holds? */
+static bool has_row_room(const struct kernel_plan *plan, const struct plan_part *part)
+{
+    for (int d = 1; d < part->dim_count; d++)
+        if (plan->tiles[part->tile].dims[d]->op == EXPRESSION_UP)
+            return true;
+    return false;
+}
+
+/* Moves take a stride, other instructions may take none. */
+static bool strides_fit(const struct kernel_plan *plan, int number)
+{
+    const struct plan_step *step = &plan->steps[number];
+    bool fit = true;
+    for (int p = 0; p < step->part_count; p++)
+        fit &= step->parts[p].tile < 0 || step->kind == INSTRUCTION_SCALAR ||
+               (plan_strides(plan, number, p) <= (step->kind == INSTRUCTION_MOVE) &&
+                !has_row_room(plan, &step->parts[p]));
+    return fit;
+}
+
 void plan_find_certain(const struct kernel_values *values, struct kernel_plan *plan, int number)
 {
     struct plan_step *step = &plan->steps[number];
-    bool certain = plan_aligns(values, plan, number) && !plan_repeats(plan, number);
+    bool certain = plan_aligns(values, plan, number) && strides_fit(plan, number) &&
+                   !plan_repeats(plan, number);
     for (int k = 0; k < STEP_KEYS; k++)
         certain &= key_fits(step->text->keys[k], (enum kernel_key)k);
     for (int p = 0; p < step->part_count; p++)

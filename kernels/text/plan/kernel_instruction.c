@@ -71,6 +71,45 @@ static enum status check_row(const struct making *m, int part, int of)
                            name_of(m, of));
 }
 
+/* Where the n-th of a part's elements comes among as many as a move carries: with the room behind
+ * each row, where the part has as much. */
+static int64_t carried_place(const struct making *m, int part, const struct part_numbers *numbers,
+                             int64_t carried, int64_t n)
+{
+    int64_t place = 0, rest = numbers->elements;
+    if (numbers->room_elements != carried)
+        return n;
+    for (int d = 0; d < m->step->parts[part].dim_count; d++) {
+        rest /= numbers->extent[d];
+        place = place * numbers->room[d] + n / rest;
+        n %= rest;
+    }
+    return place;
+}
+
+/* The first elements of rows, and so all, come in the same places of both parts; transposed, rows
+ * of the one have the room of columns of the other. */
+static bool carries_alike(const struct making *m, const struct part_numbers *to,
+                          const struct part_numbers *from, int64_t carried)
+{
+    const struct part_numbers *parts[] = {to, from};
+    int64_t columns = from->room[m->step->parts[1].dim_count - 1];
+    int64_t rows = to->room[m->step->parts[0].dim_count - 1];
+    if (m->step->text->keys[STEP_TRANSPOSE])
+        return to->room_elements == carried && from->room_elements == carried &&
+               carried / columns == rows;
+    for (int p = 0; p < 2; p++) {
+        int64_t step = to->elements;
+        for (int d = 0; d < m->step->parts[p].dim_count; d++) {
+            step /= parts[p]->extent[d];
+            if (step < to->elements &&
+                carried_place(m, 0, to, carried, step) != carried_place(m, 1, from, carried, step))
+                return false;
+        }
+    }
+    return true;
+}
+
 static enum status make_move(const struct making *m)
 {
     struct part_numbers to, from, row;
@@ -83,6 +122,11 @@ static enum status make_move(const struct making *m)
         to.room_elements < from.room_elements ? to.room_elements : from.room_elements;
     if (is_outside(m, 0) || is_outside(m, 1))
         elements = to.elements;
+    if (elements > to.elements && !carries_alike(m, &to, &from, elements))
+        return plan_fail(m->error, place_of(m),
+                         "rows of '%s' and '%s' have room for different numbers of elements, which "
+                         "a move carries, expected the same",
+                         name_of(m, 0), name_of(m, 1));
     m->in->bytes = product_of(elements, dtype_bytes(m->step->type));
     if (m->step->part_count > 2) {
         TRY(check_row(m, 2, 1));
@@ -183,6 +227,9 @@ static enum status make_scalar(const struct making *m)
                              (long long)part.elements);
     }
     TRY(key_of(m, STEP_COUNT, 1, &m->in->count));
+    int tile = m->step->part_count ? m->step->parts[0].tile : -1;
+    int bytes = tile >= 0 ? dtype_bytes(m->plan->tiles[tile].type) : 0;
+    m->in->operand_bytes = m->in->count == 1 && bytes == 2 ? 0 : bytes; /* 2 are understood */
     return m->in->count >= 1 ? STATUS_OK
                              : plan_fail(m->error, place_of(m), "count=%lld, expected 1 or more",
                                          (long long)m->in->count);

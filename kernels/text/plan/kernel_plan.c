@@ -268,6 +268,7 @@ static enum status make(struct plan_maker *maker)
         TRY(plan_check_apart(values, plan, step, maker->error));
         TRY(find_matters(maker, step));
     }
+    TRY(plan_find_layout(values, plan, maker->error));
     for (int step = 0; step < plan->step_count; step++)
         plan_find_certain(values, plan, step);
     TRY(plan_keep(values, plan, maker->error));

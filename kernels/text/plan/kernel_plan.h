@@ -9,9 +9,9 @@
  *
  * Numbers: a plan has loops and steps of its own; those of the text are called `text loop`.
  * kernel_plan.c makes the nest, kernel_parts.c what parts mean, kernel_bind.c asks the chip,
- * kernel_keep.c finds what is loaded once, kernel_cache.c what misses the cache, kernel_deal.c what
- * several cores share, kernel_choices.c what decides; kernel_env.c has the numbers, kernel_room.c
- * where tiles lie. */
+ * kernel_layout.c lays tiles out in blocks, kernel_keep.c finds what is loaded once, kernel_cache.c
+ * what misses the cache, kernel_deal.c what several cores share, kernel_choices.c what decides;
+ * kernel_env.c has the numbers, kernel_room.c where tiles lie. */
 #ifndef AUTOTUNE_KERNELS_TEXT_PLAN_KERNEL_PLAN_H
 #define AUTOTUNE_KERNELS_TEXT_PLAN_KERNEL_PLAN_H
 
@@ -100,6 +100,7 @@ struct plan_tile {
     const struct expression *turns; /* that many; NULL: one, whatever the text says */
     bool is_kept; /* a load of it runs in first rounds only: no step but loads writes it */
     int dim_count;
+    int block[KERNEL_MAX_DIMS]; /* the text loop whose rounds its blocks are, -1: all of it */
     /* What the parts mean: extents of its dimensions in its life, each a range, size or any
      * expression; loops inside its life stand for what they are cut from (plan_enter). */
     const struct expression *dims[KERNEL_MAX_DIMS];
@@ -114,6 +115,9 @@ struct kernel_plan {
     struct plan_item items[PLAN_MAX_ITEMS];
     struct plan_tile tiles[KERNEL_MAX_TILES]; /* by their numbers in the text */
     int plan_loop_of[KERNEL_MAX_LOOPS];       /* by text loop, -1: has no steps */
+    /* By text loop, bits: those that its range is cut from, and it; those that cut the same range
+     * in the same steps, and it. */
+    uint64_t chains[KERNEL_MAX_LOOPS], alike[KERNEL_MAX_LOOPS];
     /* Text loops that a step's number of executions or its work depends on, beside how often they
      * run, bits: others only multiply. */
     uint64_t matters[PLAN_MAX_STEPS];

@@ -61,6 +61,17 @@ enum status plan_check_apart(const struct kernel_values *values, const struct ke
 enum status plan_is_apart(const struct kernel_values *values, const struct plan_part *part,
                           const struct expression *share, bool *is_apart, struct error *error);
 
+/* kernel_layout.c: fills `chains`, `alike` and the tiles' blocks; all steps have their parts. */
+enum status plan_find_layout(const struct kernel_values *values, struct kernel_plan *plan,
+                             struct error *error);
+
+/* The loop among those that `loop` is cut from, and itself, that has the rounds of `block`; -1:
+ * none. */
+int plan_block_loop(const struct kernel_plan *plan, int loop, int block);
+
+/* How many strides a part of a tile takes at most, whatever the sizes are. */
+int plan_strides(const struct kernel_plan *plan, int step, int part);
+
 /* kernel_keep.c: what is loaded once; all steps are made. */
 enum status plan_keep(const struct kernel_values *values, struct kernel_plan *plan,
                       struct error *error);

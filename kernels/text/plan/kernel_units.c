@@ -1,6 +1,6 @@
 /* What an expression is a multiple of, whatever axes and rounds are; and so which parts begin where
  * their buffer lets them. A part begins at a sum over its dimensions: where it begins there, times
- * the blocks and rooms of others (kernel_operand.c). Where that is not known to be aligned every
+ * the blocks and rooms of others (kernel_layout.c). Where that is not known to be aligned every
  * tiling is asked (kernel_steps_fit). */
 #include "kernels/text/plan/kernel_structure.h"
 
@@ -171,22 +171,31 @@ bool plan_must_align(const struct kernel_plan *plan, int step, int part)
            !(part > 0 && plan_spreads(plan, step));
 }
 
-/* Where it begins in a dimension counts rows of what follows; of ranges, in blocks of what comes
- * before, too. Of each factor only what it has in common with the alignment matters. */
-static bool dim_aligns(const struct units *u, const struct kernel_plan *plan,
-                       const struct plan_part *part, int d, int64_t alignment)
+/* How far apart neighbours in a dimension are: rows of what follows; blocks, of what comes before,
+ * too. Of each factor only what it has in common with the alignment matters. */
+static int64_t unit_of_weight(const struct units *u, const struct kernel_plan *plan,
+                              const struct plan_part *part, int d, bool is_block, int64_t alignment)
 {
     int64_t unit = common(dtype_bytes(plan->tiles[part->tile].type), alignment);
-    unit = common(unit * common(unit_of_start(u, &part->dims[d]), alignment), alignment);
-    for (int j = 0; j < part->dim_count; j++) {
-        enum plan_reach reach = part->dims[j].reach;
-        bool is_block =
-            part->dims[d].reach == REACH_ROUND && (reach == REACH_ROUND || reach == REACH_ALL);
-        if (j > d || (j < d && is_block))
+    for (int j = is_block ? 0 : d + 1; j < part->dim_count; j++)
+        if (j != d)
             unit =
                 common(unit * common(unit_of_blocks(u, plan, part->tile, j), alignment), alignment);
-    }
-    return unit == alignment;
+    return unit;
+}
+
+/* Where it begins in a dimension; and the stride there, should it have one. */
+static bool dim_aligns(const struct units *u, const struct kernel_plan *plan,
+                       const struct plan_part *part, int d, bool has_strides, int64_t alignment)
+{
+    const struct plan_dim *dim = &part->dims[d];
+    int block = plan->tiles[part->tile].block[d];
+    bool is_block = dim->reach == REACH_ROUND && block >= 0 && plan->alike[block] >> dim->loop & 1;
+    int64_t unit = unit_of_weight(u, plan, part, d, is_block, alignment);
+    if (has_strides && unit_of_weight(u, plan, part, d, false, alignment) != alignment)
+        return false;
+    return dim->reach == REACH_ALL ||
+           common(unit * common(unit_of_start(u, dim), alignment), alignment) == alignment;
 }
 
 static bool part_aligns(const struct units *u, const struct kernel_plan *plan, int step, int number)
@@ -194,9 +203,9 @@ static bool part_aligns(const struct units *u, const struct kernel_plan *plan, i
     const struct plan_part *part = &plan->steps[step].parts[number];
     if (!plan_must_align(plan, step, number) || part->is_whole)
         return true;
+    bool has_strides = plan_strides(plan, step, number) > 0;
     for (int d = 0; d < part->dim_count; d++)
-        if (part->dims[d].reach != REACH_ALL &&
-            !dim_aligns(u, plan, part, d,
+        if (!dim_aligns(u, plan, part, d, has_strides && d < part->dim_count - 1,
                         plan->hw->buffers[plan->tiles[part->tile].buffer].alignment_bytes))
             return false;
     return true;

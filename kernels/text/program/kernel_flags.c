@@ -216,7 +216,7 @@ enum status kernel_flags_find(const struct kernel_plan *plan, const struct kerne
     if (plan->step_count > PLAN_MAX_STEPS)
         return error_set(error, STATUS_TOO_LARGE, "more than %d steps", PLAN_MAX_STEPS);
     number_items(flags, plan);
-    TRY(flags_find_rounds(&maker));
+    flags_find_rounds(&maker);
     TRY(flags_want_all(&maker));
     reduce(&maker);
     TRY(add_paces(&maker));

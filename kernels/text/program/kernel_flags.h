@@ -46,14 +46,11 @@ struct kernel_flags {
     int sets[PLAN_MAX_ITEMS], waits[PLAN_MAX_ITEMS];       /* by item: its first token, -1: none */
     int registers[HARDWARE_MAX_PIPES][HARDWARE_MAX_PIPES]; /* from, to: how many */
     int step_item[PLAN_MAX_STEPS], loop_item[KERNEL_MAX_LOOPS + 1];
-    uint64_t chains[KERNEL_MAX_LOOPS]; /* by text loop: those that its range is cut from, and it */
     uint64_t first[PLAN_MAX_STEPS],
         last[PLAN_MAX_STEPS];     /* text loops in whose first, last rounds alone a step runs */
     uint64_t ask_first, ask_last; /* text loops whose first, last rounds expressions ask for */
     uint64_t ask_second;          /* those in whose second ones products may be the first */
     uint64_t written_out;         /* text loops whose rounds differ all */
-    int blocks[KERNEL_MAX_TILES][KERNEL_MAX_DIMS]; /* the text loop that cuts the coarsest part of
-                                                      the tile, -1: all of the dimension */
     int token_count;
     struct kernel_token tokens[FLAGS_MAX_TOKENS]; /* last: whoever keeps flags may leave off those
                                                      behind token_count */

@@ -12,8 +12,8 @@ struct flag_maker {
     bool gone[FLAGS_MAX_TOKENS];
 };
 
-/* kernel_rounds_asked.c: chains, blocks, and what expressions ask of rounds. */
-enum status flags_find_rounds(struct flag_maker *maker);
+/* kernel_rounds_asked.c: what expressions ask of rounds. */
+void flags_find_rounds(struct flag_maker *maker);
 
 /* Does it ask where a round begins? */
 bool flags_asks_begin(const struct kernel_text *kernel, const struct expression *e);

@@ -46,7 +46,8 @@ static void keep(struct handover *h, enum status status)
     end(h, true);
 }
 
-/* The bytes of the tile that a step touches, if it does on this pipe in the current rounds. */
+/* From the first byte of the tile that a step touches to the last one, if it does on this pipe in
+ * the current rounds. */
 static bool touched(struct handover *h, int number, int pipe, int64_t *low, int64_t *high)
 {
     const struct program_writer *w = h->writer;
@@ -61,10 +62,12 @@ static bool touched(struct handover *h, int number, int pipe, int64_t *low, int6
         if (!runs || h->is_over)
             return false;
         keep(h, plan_instruction(w->plan, w->env, number, &in, w->emit.error));
+        keep(h, writer_region(w, number, p, &in, &region));
         int64_t bytes = instruction_extent_bytes(w->plan->hw, &in, step->parts[p].role);
-        keep(h, writer_region(w, &step->parts[p], bytes, &region));
         *low = region.offset_bytes;
-        *high = region.offset_bytes + bytes;
+        *high = *low + bytes / region.rows / region.pieces +
+                (region.rows - 1) * region.row_stride_bytes +
+                (region.pieces - 1) * region.piece_stride_bytes;
         return true;
     }
     return false;

@@ -46,13 +46,10 @@ static inline void writer_keep(struct program_writer *writer, enum status status
 /* kernel_step.c: appends a step, if it runs in the current rounds. */
 enum status writer_step(struct program_writer *w, int number);
 
-/* What an operand of a step begins with, in the current rounds. */
-enum status writer_region(const struct program_writer *writer, const struct plan_part *part,
-                          int64_t bytes, struct region *region);
-
-/* How many bytes the block of its tile's grid has in which a part lies. */
-enum status writer_block(const struct program_writer *writer, const struct plan_part *part,
-                         int64_t *bytes);
+/* Where a part of a step lies in the current rounds, without its bytes; its tile is one.
+ * STATUS_INVALID: in pieces that the instruction cannot take. */
+enum status writer_region(const struct program_writer *writer, int step, int part,
+                          const struct instruction *in, struct region *region);
 
 /* Are a set and a wait of a token in the current rounds? */
 bool writer_holds(const struct program_writer *w, const struct flag_place *place);

@@ -12,12 +12,12 @@ static uint64_t bit_of(int64_t loop)
 }
 
 /* Loops whose rounds change what these expressions' ranges begin with. */
-static uint64_t chains_of(const struct kernel_flags *flags, uint64_t loops)
+static uint64_t chains_of(const struct kernel_plan *plan, uint64_t loops)
 {
     uint64_t all = 0;
     for (int loop = 0; loop < KERNEL_MAX_LOOPS; loop++)
         if (loops >> loop & 1)
-            all |= flags->chains[loop];
+            all |= plan->chains[loop];
     return all;
 }
 
@@ -54,7 +54,7 @@ static void mark_fixed(struct flag_maker *maker, const struct expression *e)
 {
     mark_asked(maker, e);
     if (e && flags_asks_begin(maker->plan->kernel, e))
-        maker->flags->written_out |= chains_of(maker->flags, e->loops);
+        maker->flags->written_out |= chains_of(maker->plan, e->loops);
 }
 
 /* Does it move evenly with where ranges begin? */
@@ -131,57 +131,18 @@ static void mark_step(struct flag_maker *maker, int number)
         maker->flags->ask_second |= in_life & ~to->loops & step->condition->loops;
 }
 
-/* ------------------------------------------------------------------ blocks */
-
-/* The coarsest of all parts: others lie in one of its blocks each. Loops that are not cut from each
- * other have no common one but the whole. */
-enum { BLOCK_UNKNOWN = -2, BLOCK_ALL = -1 };
-
-static void coarsen(const struct flag_maker *maker, const struct plan_part *part, int d)
-{
-    const struct plan_dim *dim = &part->dims[d];
-    int *block = &maker->flags->blocks[part->tile][d];
-    if (dim->reach == REACH_ALL)
-        *block = BLOCK_ALL;
-    if (dim->reach != REACH_ROUND || *block == BLOCK_ALL)
-        return;
-    if (*block == BLOCK_UNKNOWN || maker->flags->chains[*block] >> dim->loop & 1)
-        *block = dim->loop;
-    else if (!(maker->flags->chains[dim->loop] >> *block & 1))
-        *block = BLOCK_ALL;
-}
-
-static void mark_tile(struct flag_maker *maker, int number)
+void flags_find_rounds(struct flag_maker *maker)
 {
     const struct kernel_plan *plan = maker->plan;
-    for (int d = 0; d < plan->tiles[number].dim_count; d++) {
-        mark_fixed(maker, plan->tiles[number].dims[d]);
-        maker->flags->blocks[number][d] = BLOCK_UNKNOWN;
-        for (int s = 0; s < plan->step_count; s++)
-            for (int p = 0; p < plan->steps[s].part_count; p++)
-                if (plan->steps[s].parts[p].tile == number)
-                    coarsen(maker, &plan->steps[s].parts[p], d);
-        if (maker->flags->blocks[number][d] < 0)
-            maker->flags->blocks[number][d] = BLOCK_ALL;
-    }
-}
-
-enum status flags_find_rounds(struct flag_maker *maker)
-{
-    const struct kernel_plan *plan = maker->plan;
-    struct kernel_flags *flags = maker->flags;
-    for (int loop = 0; loop < plan->kernel->loop_count; loop++)
-        TRY(plan_chain(maker->values, loop, &flags->chains[loop], maker->error));
     for (int loop = 1; loop < plan->loop_count; loop++) {
         const struct kernel_loop *text = &plan->kernel->loops[plan->loops[loop].text_loop];
         mark_fixed(maker, text->in);
         mark_fixed(maker, text->by);
-        flags->written_out |= text->each ? bit_of(plan->loops[loop].text_loop) : 0;
+        maker->flags->written_out |= text->each ? bit_of(plan->loops[loop].text_loop) : 0;
     }
     for (int tile = 0; tile < plan->kernel->tile_count; tile++)
-        if (plan->tiles[tile].is_there)
-            mark_tile(maker, tile);
+        for (int d = 0; d < plan->tiles[tile].dim_count && plan->tiles[tile].is_there; d++)
+            mark_fixed(maker, plan->tiles[tile].dims[d]);
     for (int step = 0; step < plan->step_count; step++)
         mark_step(maker, step);
-    return STATUS_OK;
 }

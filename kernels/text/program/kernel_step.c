@@ -131,52 +131,18 @@ static enum status find_accumulates(const struct program_writer *w, int product,
 
 /* ------------------------------------------------------------------ steps */
 
-static int64_t extent_of(const struct program_writer *w, const struct plan_part *part)
+/* The row that sums begin with is read where they do. */
+static void put_operands(struct program_writer *w, int number, bool accumulates)
 {
-    const struct program *program = w->emit.program;
-    return instruction_extent_bytes(w->plan->hw, &program->items[program->count - 1], part->role);
-}
-
-/* A move may carry more than the block has that it comes from, where the one it goes to has room
- * for more (`up`). Its rows overlap then, so that all of them lie in the block. */
-static void fold(struct program_writer *w, const struct plan_part *part, struct region *rows)
-{
-    int64_t unit = w->plan->hw->buffers[w->plan->tiles[part->tile].buffer].alignment_bytes;
-    int64_t bytes = extent_of(w, part), block = bytes;
-    writer_keep(w, writer_block(w, part, &block));
-    if (bytes <= block)
-        return;
-    while (bytes / rows->rows > block || bytes % rows->rows)
-        rows->rows++;
-    rows->row_stride_bytes = (block - bytes / rows->rows) / (rows->rows - 1);
-    if (unit > 1)
-        rows->row_stride_bytes -= rows->row_stride_bytes % unit;
-}
-
-/* As so many rows, so far apart. */
-static void put_operand(struct program_writer *w, const struct plan_part *part,
-                        const struct region *rows)
-{
-    int64_t bytes = extent_of(w, part) / rows->rows + (rows->rows - 1) * rows->row_stride_bytes;
-    struct region region;
-    writer_keep(w, writer_region(w, part, bytes, &region));
-    region.rows = rows->rows;
-    region.row_stride_bytes = rows->row_stride_bytes;
-    emit_region(&w->emit, &region);
-}
-
-/* The row that sums begin with is read where they do; it and a row of factors are one piece. */
-static void put_operands(struct program_writer *w, const struct plan_step *step, bool accumulates)
-{
-    struct region rows = {.rows = 1}, one = {.rows = 1};
-    for (int p = 0; p < step->part_count && p < 2 && step->kind == INSTRUCTION_MOVE; p++)
-        if (step->parts[p].tile >= 0)
-            fold(w, &step->parts[p], &rows);
+    const struct plan_step *step = &w->plan->steps[number];
     for (int p = 0; p < step->part_count && writer_is_ok(w); p++) {
-        const struct plan_part *part = &step->parts[p];
-        bool is_row = step->kind <= INSTRUCTION_MATRIX && p > 1 && part->role <= OPERAND_SRC2;
-        if (part->tile >= 0 && !(is_row && accumulates))
-            put_operand(w, part, is_row ? &one : &rows);
+        bool is_row = step->kind == INSTRUCTION_MATRIX && p > 2;
+        struct region region;
+        if (step->parts[p].tile < 0 || (is_row && accumulates))
+            continue;
+        const struct program *program = w->emit.program;
+        writer_keep(w, writer_region(w, number, p, &program->items[program->count - 1], &region));
+        emit_region(&w->emit, &region);
     }
 }
 
@@ -193,6 +159,6 @@ enum status writer_step(struct program_writer *w, int number)
         TRY(find_accumulates(w, number, &accumulates));
     in.accumulate = accumulates;
     emit(&w->emit, &in);
-    put_operands(w, step, accumulates);
+    put_operands(w, number, accumulates);
     return STATUS_OK;
 }

@@ -12,8 +12,8 @@ static bool is_apart(const struct flag_maker *maker, const struct plan_part *a,
 {
     for (int d = 0; d < a->dim_count; d++)
         if (a->dims[d].reach == REACH_ROUND && b->dims[d].reach == REACH_ROUND &&
-            maker->flags->chains[a->dims[d].loop] & loop &&
-            maker->flags->chains[b->dims[d].loop] & loop)
+            maker->plan->chains[a->dims[d].loop] & loop &&
+            maker->plan->chains[b->dims[d].loop] & loop)
             return true;
     return false;
 }

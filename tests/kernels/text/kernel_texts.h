@@ -40,7 +40,9 @@ static const char two_levels[] =
     "            load a0 <- a1\n"
     "            load b0 <- b1\n"
     "            mmad acc <- a0, b0\n"
-    "    move c <- acc\n"
+    "    for p in I by m0\n"
+    "      for q in J by n0\n"
+    "        move c <- acc\n"
     "    store C <- c\n";
 
 static const char drained_inside[] = "kernel drained_inside\n"

@@ -7,8 +7,9 @@
  *   plain_clear(&plain)
  *
  * plain_nest.c says which loops, tiles and steps there are, plain_part.c what parts are,
- * plain_step.c what one step does, plain_walk.c in which order they run, plain_room.c what tiles
- * need and what a core's share is, plain_program.c compares programs. */
+ * plain_layout.c where they lie, plain_step.c what one step does, plain_walk.c in which order they
+ * run, plain_room.c what tiles need and what a core's share is, plain_program.c compares programs.
+ */
 #ifndef AUTOTUNE_TESTS_PLAIN_KERNEL_H
 #define AUTOTUNE_TESTS_PLAIN_KERNEL_H
 
@@ -37,6 +38,9 @@ struct plain_use {
     int life;         /* of the tile: into plain.lives */
     int64_t first, count;
     int64_t room_count; /* with a whole dimension's room instead of what it holds */
+    int dim_count;
+    int64_t extent[KERNEL_MAX_DIMS], room[KERNEL_MAX_DIMS]; /* whose products those are */
+    int64_t begin[KERNEL_MAX_DIMS], by[KERNEL_MAX_DIMS];    /* in the tile, and how far apart */
 };
 
 /* One step in one round. uses[0] is where it writes; a number has neither tensor nor tile. */
@@ -90,8 +94,6 @@ struct plain {
 
     int64_t needed_bytes[HARDWARE_MAX_BUFFERS];
     bool fits;
-    int64_t vague; /* operands of the program that was played last which see their tile's bytes, but
-                      not those of the step that wrote their elements */
 };
 
 /* Large: owned by the caller, not for a stack. Whatever the verdict, plain_clear frees it. */
@@ -102,7 +104,7 @@ void plain_clear(struct plain *plain);
 bool plain_shares(struct kernel_values *values, int cores, int *used);
 
 /* Does the program, in its order, do the steps with their bytes, pipe by pipe in their order, and
- * does each operand lie where the right steps wrote? */
+ * does each operand hold the right elements in their order? */
 bool plain_play(struct plain *plain, const struct program *program, char why[PLAIN_TEXT_SIZE]);
 
 /* A time that no program of these steps can be below: what its busiest pipe has to do. */
@@ -135,6 +137,7 @@ bool plain_use(struct plain *plain, int line, const struct kernel_part *part,
                struct plain_use *use);
 int64_t plain_columns(struct plain *plain, int line, const struct kernel_part *part);
 enum dtype plain_type(const struct plain *plain, const struct kernel_part *part);
+bool plain_lay(struct plain *plain, const struct plain_event *event);
 bool plain_step(struct plain *plain, int line);
 bool plain_walk(struct plain *plain);
 bool plain_room(struct plain *plain);

@@ -201,7 +201,11 @@ bool plain_use(struct plain *plain, int line, const struct kernel_part *part, st
     struct span spans[KERNEL_MAX_DIMS] = {{0}};
     int64_t index[KERNEL_MAX_DIMS] = {0};
     int count = 0;
-    *use = (struct plain_use){part->tensor, part->tile, -1, plain->element_count, 0, 1};
+    *use = (struct plain_use){.tensor = part->tensor,
+                              .tile = part->tile,
+                              .life = -1,
+                              .first = plain->element_count,
+                              .room_count = 1};
     if (part->value)
         return true;
     use->life = part->tile >= 0 ? plain->current[part->tile] : -1;
@@ -218,7 +222,12 @@ bool plain_use(struct plain *plain, int line, const struct kernel_part *part, st
             return plain_fail(plain, PLAIN_TOO_LONG, line, "a large part");
         elements *= spans[d].count;
         use->room_count *= spans[d].room;
+        use->extent[d] = spans[d].count;
+        use->room[d] = spans[d].room;
+        use->begin[d] = spans[d].begin;
+        use->by[d] = spans[d].by;
     }
+    use->dim_count = count;
     if (elements > PLAIN_MAX_ELEMENTS - plain->element_count)
         return plain_fail(plain, PLAIN_TOO_LONG, line, "many elements");
     do {

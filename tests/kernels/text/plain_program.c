@@ -1,7 +1,8 @@
 /* Does a program do what the plain evaluator's steps do? It is executed in its own order. What a
- * pipe runs has to be that pipe's next step, flags and loops aside. Every byte of every buffer
- * remembers the tile's life and the step that wrote it last, so that an operand that reads another
- * tile's bytes, or another round's, is seen, wherever the program put its tiles. */
+ * pipe runs has to be that pipe's next step, flags and loops aside. Elements are moved by the
+ * program's addresses: every byte of every buffer remembers which element of which round of a tile
+ * lies there, so that an operand that reads another tile's element, another round's, or the right
+ * ones in another order is seen, wherever the program put its tiles. */
 #include "core/program_text.h"
 #include "tests/kernels/text/plain_kernel.h"
 
@@ -9,7 +10,7 @@
 #include <string.h>
 
 struct tag {
-    int32_t life, event; /* + 1; 0: nothing was written here */
+    int32_t life, element; /* + 1; 0: nothing was written here */
 };
 
 struct memory {
@@ -49,23 +50,18 @@ struct operand {
     int depth;
 };
 
-static int32_t *writer(const struct operand *operand, int64_t n)
-{
-    struct plain *plain = operand->play->plain;
-    const struct plain_life *life = &plain->lives[operand->use->life];
-    return &plain->writers[life->first_writer + plain->elements[operand->use->first + n]];
-}
-
-static bool tags_of(const struct operand *operand, int64_t n, struct tag **tag)
+/* The tag of the n-th byte, NULL: no address. */
+static struct tag *tag_of(const struct operand *operand, int64_t n)
 {
     const struct region *region = operand->region;
     struct memory *memory = &operand->play->memories[region->buffer];
-    int64_t row = region->bytes / region->rows, at = region->offset_bytes;
+    int64_t row = region->bytes / region->rows, piece = row / region->pieces;
+    int64_t at = region->offset_bytes + n / row * region->row_stride_bytes +
+                 n % row / piece * region->piece_stride_bytes + n % piece;
     for (int d = 0; d < operand->depth; d++)
         at += operand->play->index[d] * region->loop_stride_bytes[d];
-    at += n / row * region->row_stride_bytes + n % row;
     if (at < 0 || at > (int64_t)1 << 26)
-        return false;
+        return NULL;
     if (at >= memory->size) {
         int64_t size = at * 2 + 4096;
         memory->tags = realloc(memory->tags, (size_t)size * sizeof *memory->tags);
@@ -73,62 +69,65 @@ static bool tags_of(const struct operand *operand, int64_t n, struct tag **tag)
                (size_t)(size - memory->size) * sizeof *memory->tags);
         memory->size = size;
     }
-    *tag = &memory->tags[at];
+    return &memory->tags[at];
+}
+
+/* As what of the operand the instruction takes the part's n-th element: products take whole blocks,
+ * moves with their bytes what rows have room for, too. */
+static int64_t place_of(const struct operand *operand, int64_t n)
+{
+    const struct plain_use *use = operand->use;
+    const struct plain *plain = operand->play->plain;
+    const struct instruction *in = &operand->event->in;
+    int64_t columns = use->extent[use->dim_count - 1], place = 0, rest = use->count;
+    if (in->kind == INSTRUCTION_MATRIX) {
+        const struct matrix_type *type = hardware_matrix_type(plain->hw, in->type);
+        int unit = operand->region->role == OPERAND_A ? type->block_k : type->block_n;
+        return n / columns * ((columns + unit - 1) / unit * unit) + n % columns;
+    }
+    int64_t elements = operand->region->bytes / dtype_bytes(plain->tiles[use->tile].type);
+    if (in->kind != INSTRUCTION_MOVE || elements != use->room_count)
+        return n;
+    for (int d = 0; d < use->dim_count; d++) {
+        rest /= use->extent[d];
+        place = place * use->room[d] + n / rest;
+        n %= rest;
+    }
+    return place;
+}
+
+/* Of each element that the instruction takes: is its tag `mine`? Or make it so. */
+static bool visit(const struct operand *operand, bool writes)
+{
+    const struct plain *plain = operand->play->plain;
+    int size = dtype_bytes(plain->tiles[operand->use->tile].type);
+    for (int64_t n = 0; n < operand->use->count; n++) {
+        int64_t at = place_of(operand, n) * size;
+        struct tag mine = {operand->use->life + 1, plain->elements[operand->use->first + n] + 1};
+        for (int64_t b = at; b < at + size && b < operand->region->bytes; b++) {
+            struct tag *tag = tag_of(operand, b);
+            if (!tag)
+                return differ(operand->play, operand->item, operand->event, "an address");
+            if (writes)
+                *tag = mine;
+            else if (tag->life != mine.life || tag->element != mine.element)
+                return differ(operand->play, operand->item, operand->event,
+                              "reads another element than its step");
+        }
+    }
     return true;
 }
 
-static int64_t bytes_of(const struct operand *operand)
-{
-    return operand->use->count * dtype_bytes(operand->play->plain->tiles[operand->use->tile].type);
-}
-
-/* The one step that wrote all of the elements last, -1: several did. */
-static int32_t one_writer(const struct operand *operand)
-{
-    int32_t one = *writer(operand, 0);
-    for (int64_t n = 1; n < operand->use->count; n++)
-        if (*writer(operand, n) != one)
-            return -1;
-    return one;
-}
-
-static bool read(const struct operand *operand)
-{
-    int64_t foreign = 0, other = 0;
-    int32_t one = one_writer(operand);
-    for (int64_t n = 0; n < operand->region->bytes; n++) {
-        struct tag *tag;
-        if (!tags_of(operand, n, &tag))
-            return differ(operand->play, operand->item, operand->event, "an address");
-        foreign += tag->life != operand->use->life + 1;
-        other += tag->life == operand->use->life + 1 && one >= 0 && tag->event != one + 1;
-    }
-    int64_t spare = operand->region->bytes - bytes_of(operand);
-    if (one < 0 && operand->use->count < operand->play->plain->lives[operand->use->life].elements) {
-        operand->play->plain->vague += foreign > (spare > 0 ? spare : 0); /* over several blocks */
-        return true;
-    }
-    if (foreign > (spare > 0 ? spare : 0))
-        return differ(operand->play, operand->item, operand->event,
-                      "reads what no step wrote to this tile in this round");
-    if (other && spare == 0)
-        operand->play->plain->vague++;
-    return true;
-}
-
+/* What it writes beside its elements is nothing that may be read. */
 static bool write(const struct operand *operand)
 {
-    struct tag mine = {operand->use->life + 1,
-                       (int32_t)(operand->event - operand->play->plain->events) + 1};
     for (int64_t n = 0; n < operand->region->bytes; n++) {
-        struct tag *tag;
-        if (!tags_of(operand, n, &tag))
+        struct tag *tag = tag_of(operand, n);
+        if (!tag)
             return differ(operand->play, operand->item, operand->event, "an address");
-        *tag = mine;
+        *tag = (struct tag){0, 0};
     }
-    for (int64_t n = 0; n < operand->use->count; n++)
-        *writer(operand, n) = mine.event - 1;
-    return true;
+    return visit(operand, true);
 }
 
 /* ------------------------------------------------------------------ instructions */
@@ -168,7 +167,7 @@ static bool do_operands(struct play *play, int32_t item, const struct plain_even
             continue;
         if (operand.region->buffer != play->plain->tiles[operand.use->tile].buffer)
             return differ(play, item, event, "another buffer");
-        if ((u || in->accumulate) && !read(&operand))
+        if ((u || in->accumulate) && !visit(&operand, false))
             return false;
         if (!u && !write(&operand))
             return false;
@@ -235,9 +234,6 @@ static bool is_done(struct play *play)
 bool plain_play(struct plain *plain, const struct program *program, char why[PLAIN_TEXT_SIZE])
 {
     struct play play = {.plain = plain, .program = program, .why = why};
-    for (int64_t w = 0; w < plain->writer_count; w++)
-        plain->writers[w] = -1;
-    plain->vague = 0;
     bool same = run(&play, 0, program->count, 0) && is_done(&play);
     for (int b = 0; b < HARDWARE_MAX_BUFFERS; b++)
         free(play.memories[b].tags);

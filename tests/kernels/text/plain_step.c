@@ -216,6 +216,8 @@ static bool do_vector(struct doing *doing)
     if (results > uses[0].count)
         return WRONG(doing, "%lld results into %lld", (long long)results, (long long)uses[0].count);
     for (int u = 1; u < doing->event.use_count; u++) {
+        if (doing->step->from[u - 1].value && plain->hw->operations[what].with_number >= 0)
+            in->what = plain->hw->operations[what].with_number;
         if (uses[u].tile < 0)
             continue;
         int64_t asked = form == SPREAD ? 1 : in->elements;
@@ -289,6 +291,8 @@ bool plain_step(struct plain *plain, int line)
     if (program_add(&plain->scratch, &doing.event.in, &error) != STATUS_OK)
         return REFUSED(&doing, "%s", error.text);
     doing.event.in = plain->scratch.items[0];
+    if (!plain_lay(plain, &doing.event))
+        return false;
     plain->events[plain->event_count++] = doing.event;
     return true;
 }

@@ -13,7 +13,7 @@ unsigned long random_cases(unsigned long usual)
 }
 
 static bool fill(struct random_case *random, gsl_rng *rng, const struct hardware *hw,
-                 const char *given)
+                 const char *given, enum dtype type, const int64_t *sizes)
 {
     char tiling[RANDOM_TILING_SIZE];
     struct error error;
@@ -22,9 +22,12 @@ static bool fill(struct random_case *random, gsl_rng *rng, const struct hardware
     cr_assert_eq(
         kernel_text_parse("random", random->text, strlen(random->text), &random->kernel, &error),
         STATUS_OK, "seed %lu: %s\n%s", random->seed, error.text, random->text);
-    random_kernel_sizes(rng, &random->kernel, random->given);
+    if (sizes)
+        memcpy(random->given, sizes, sizeof random->given);
+    else
+        random_kernel_sizes(rng, &random->kernel, random->given);
     cr_assert_eq(
-        kernel_values_set(&random->values, &random->kernel, hw, DTYPE_F16, random->given, &error),
+        kernel_values_set(&random->values, &random->kernel, hw, type, random->given, &error),
         STATUS_OK, "%s", error.text);
     random->cores = 1 + (int)gsl_rng_uniform_int(rng, (unsigned long)hw->cores);
     if (!random_kernel_tiling(rng, random->cores, &random->values, &random->used))
@@ -49,17 +52,23 @@ void random_case_chip(struct hardware *hw)
     }
 }
 
-struct random_case *random_case_of(const char *text, unsigned long seed, const struct hardware *hw)
+struct random_case *random_case_sized(const char *text, enum dtype type, const int64_t *sizes,
+                                      unsigned long seed, const struct hardware *hw)
 {
     struct random_case *random = calloc(1, sizeof *random);
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus);
     random->seed = seed;
-    bool is_whole = fill(random, rng, hw, text);
+    bool is_whole = fill(random, rng, hw, text, type, sizes);
     gsl_rng_free(rng);
     if (is_whole)
         return random;
     random_case_close(random);
     return NULL;
+}
+
+struct random_case *random_case_of(const char *text, unsigned long seed, const struct hardware *hw)
+{
+    return random_case_sized(text, DTYPE_F16, NULL, seed, hw);
 }
 
 struct random_case *random_case_open(unsigned long seed, const struct hardware *hw)

@@ -21,6 +21,9 @@ struct random_case {
 struct random_case *random_case_open(unsigned long seed, const struct hardware *hw);
 /* The same of a text that is given, with random sizes and a random tiling. */
 struct random_case *random_case_of(const char *text, unsigned long seed, const struct hardware *hw);
+/* …on these sizes, in this type. */
+struct random_case *random_case_sized(const char *text, enum dtype type, const int64_t *sizes,
+                                      unsigned long seed, const struct hardware *hw);
 
 void random_case_close(struct random_case *random);
 

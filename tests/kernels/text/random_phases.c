@@ -165,6 +165,44 @@ static void passes(struct random_kernel *kernel)
     random_line(kernel, "store Z%d <- o%d", p, p);
 }
 
+/* A tile that loads fill in pieces and others read in such pieces or in others, all rows at once or
+ * one by one. */
+static void reads(struct random_kernel *kernel)
+{
+    struct nest nest = begin(kernel, true);
+    int p = nest.p, size = nest.columns[0] == 'N' ? SIZE_N : SIZE_K;
+    char written[16], read[16];
+    const char *rows = nest.i;
+    snprintf(written, sizeof written, "tj%d", p);
+    snprintf(read, sizeof read, "tk%d", p);
+    random_axis(kernel, written, size);
+    if (random_chance(kernel, 40))
+        random_axis(kernel, read, size);
+    else
+        snprintf(read, sizeof read, "%s", written);
+    random_declare(kernel, "tensor X%d[%s%s,%s] f16, Z%d[%s%s,%s] f16\n", p, kernel->outer,
+                   nest.rows, nest.columns, p, kernel->outer, nest.rows, nest.columns);
+    random_loop(kernel, nest.i, nest.rows, SIZE_M);
+    random_line(kernel, "for j%d in %s by %s", p, nest.columns, written);
+    kernel->depth++;
+    random_line(kernel, "tile q%d: ub[%s,j%d] f16 at %s", p, nest.i, p, nest.i);
+    random_line(kernel, "load q%d <- X%d", p, p);
+    kernel->depth--;
+    random_line(kernel, "for k%d in %s by %s", p, nest.columns, read);
+    kernel->depth++;
+    if (random_chance(kernel, 60)) {
+        random_line(kernel, "for z%d in %s by 1", p, nest.i);
+        kernel->depth++;
+        rows = "z";
+    }
+    if (rows == nest.i)
+        random_line(kernel, "tile y%d: ub[%s,k%d] f16", p, nest.i, p);
+    else
+        random_line(kernel, "tile y%d: ub[z%d,k%d] f16", p, p, p);
+    random_line(kernel, "vadd y%d <- q%d, 1.0", p, p);
+    random_line(kernel, "store Z%d <- y%d", p, p);
+}
+
 /* Folds and spreads of rows. */
 static void folds(struct random_kernel *kernel)
 {
@@ -236,24 +274,15 @@ static void sums(struct random_kernel *kernel)
 
 void random_phase(struct random_kernel *kernel)
 {
-    static void (*const phases[])(struct random_kernel *) = {chain,
-                                                             chain,
-                                                             chain,
-                                                             passes,
-                                                             folds,
-                                                             stages,
-                                                             sums,
-                                                             random_product,
-                                                             random_product,
-                                                             random_product,
-                                                             passes,
-                                                             random_product,
-                                                             random_convolution,
-                                                             random_deep,
-                                                             random_deep,
-                                                             random_deep,
-                                                             random_deep,
-                                                             random_deep,
-                                                             random_deep};
+    static void (*const phases[])(struct random_kernel *) = {chain,          chain,
+                                                             chain,          passes,
+                                                             reads,          folds,
+                                                             stages,         sums,
+                                                             random_product, random_product,
+                                                             random_product, passes,
+                                                             random_product, random_convolution,
+                                                             random_deep,    random_deep,
+                                                             random_deep,    random_deep,
+                                                             random_deep,    random_deep};
     phases[random_draw(kernel, sizeof phases / sizeof *phases)](kernel);
 }

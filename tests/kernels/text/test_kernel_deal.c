@@ -155,7 +155,8 @@ static const struct {
      "      load wide[r,:] <- B[r,64 from 0]\n"
      "    for q in 64 by rows\n"
      "      tile x: ub[64,q] f16\n"
-     "      vcopy x <- wide[:,q]\n"
+     "      for z in 64 by 1\n"
+     "        vcopy x[z,:] <- wide[z,q]\n"
      "      store C[64 from begin(i),rows from begin(j) + begin(q)] <- x add=1\n",
      "q"},
     {"loaded once, in fewer rounds than others are",

@@ -58,9 +58,9 @@ static const struct {
     {LOOP ROUND("64", "32", "0"), "is missing"},
     {LOOP ROUND("64", "32", "0") STORE("64", "256") STORE("64", "256"), "one too many"},
     {LOOP ROUND("64", "32", "0") STORE("32", "256"), "another instruction"},
-    {LOOP ROUND("64", "32", "0") STORE("64", "0"), "reads what no step wrote"},
-    {LOOP ROUND("64", "32", "224") STORE("64", "256"), "reads what no step wrote"},
-    {LOOP ROUND("64", "32", "0") STORE("64", "384"), "reads what no step wrote"},
+    {LOOP ROUND("64", "32", "0") STORE("64", "0"), "reads another element"},
+    {LOOP ROUND("64", "32", "224") STORE("64", "256"), "reads another element"},
+    {LOOP ROUND("64", "32", "0") STORE("64", "384"), "reads another element"},
     {LOOP ROUND("64", "32", "0") "MTE3 ub->gm bytes=64\n", "an operand is missing"},
 };
 
