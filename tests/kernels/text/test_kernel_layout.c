@@ -2,6 +2,7 @@
  * and "pieces"): the addresses of programs, and the reasons of those that there are not. That all
  * elements are where steps read them is for test_kernel_program_plain.c. */
 #include "core/program_text.h"
+#include "kernels/text/space/kernel_space.h"
 #include "tests/support/kernel_case.h"
 #include "tests/support/machine.h"
 
@@ -54,6 +55,17 @@ Test(kernel_layout, parts_have_one_address_each_in_all_steps)
          "for k in C by tc\n  for l in C by tc\n    for m in k by 16\n      for n in l by 16\n"
          "        tile g: ub[m,n] f16\n        load g <- f[m,n]\n        store Z[m,n] <- g\n",
          "bytes=2048 dst=l1:0+8192*i+2048*j\n", "src=l1:0+8192*k+2048*l+1024*m+32*n+64*[16] "},
+        /* inner loops in the same steps of outer ones that differ are not alike */
+        {"size R\ntensor X[R,C] f16, Y[R,C] f16\ntile q: ub[R,C] f16\n"
+         "for c in C by 64\n  for d in c by 48\n    load q <- X\n"
+         "for e in C by 96\n  for f in e by 48\n    tile y: ub[R,f] f16\n"
+         "    for z in R by 1\n      vadd y[z,:] <- q[z,f], 1.0\n    store Y <- y\n",
+         "bytes=384 dst=ub:0+128*c+256*[4]\n", "src=ub:0+96*f+256*z "},
+        /* strides of four bytes an element */
+        {"size R\ntensor X[R,C] f32, Y[R,C] f32\ntile q: ub[R,C] f32\n"
+         "for c in C by 32\n  load q <- X\nvadd q[:,8 from 16] <- q[:,8 from 0], 1.0\n"
+         "store Y <- q\n",
+         "bytes=512 dst=ub:0+128*c+512*[4]\n", "src=ub:0+512*[4] dst=ub:64+512*[4]\n"},
     };
     machine_load_named(&hw, "ascend310", "");
     for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
@@ -136,6 +148,56 @@ Test(kernel_layout, products_take_no_strides)
                           strstr(error.text, "a part of tile 'a' in 32 pieces of 128 bytes, "
                                              "expected one: a product takes no strides"),
                       "%s", error.text);
+        free(program);
+    }
+    hardware_clear(&hw);
+}
+
+/* Where steps are certain to fit nothing is asked of a tiling: strides are aligned then. */
+Test(kernel_layout, strides_that_no_buffer_lets_begin_are_not_legal)
+{
+    static const char text[] = "kernel t\nsize R C\ntensor X[R,C] f16, Y[R,C] f16\n"
+                               "axis b = 1, 2\ntile q: ub[R,C] f16\ntile r: ub[16] f16 x b\n"
+                               "for c in C by 16\n  load q <- X\nrelu r <- q[0,16 from 0]\n"
+                               "store Y <- q\n";
+    machine_load_named(&hw, "ascend310", "");
+    for (int64_t columns = 32; columns >= 20; columns -= 12) {
+        const int64_t sizes[KERNEL_MAX_SIZES] = {4, columns};
+        struct kernel_text kernel;
+        struct error error;
+        struct space space = {.kind = &kernel_space_tile, .hw = &hw};
+        struct tiling tiling = {.value = {1, 1}};
+        cr_assert_eq(kernel_text_parse("t", text, strlen(text), &kernel, &error), STATUS_OK, "%s",
+                     error.text);
+        cr_assert_eq(kernel_space_create(&space, &kernel, sizes, DTYPE_F16, DTYPE_F16, 1, &error),
+                     STATUS_OK, "%s", error.text);
+        cr_expect_eq(space.kind->legal(&space, &tiling), columns == 32, "%lld columns",
+                     (long long)columns);
+        space.kind->destroy(&space);
+        free(space.blocks);
+        kernel_text_clear(&kernel);
+    }
+    hardware_clear(&hw);
+}
+
+/* A move on the chip carries the room that rows have, where both sides have the same. */
+Test(kernel_layout, room_of_rows_is_carried_alike)
+{
+    static const char body[] = "tensor X[20] f16, Y[2,10] f16, Z[C] f16\ntile n: ub[%s] f16\n"
+                               "tile m: l1[2,up(10, 16)] f16\ntile o: ub[2,up(10, 16)] f16\n"
+                               "tile z: ub[C] f16\nload z <- Z\n"
+                               "load n <- X\nmove m <- n\nload o <- m\nstore Y <- o\n";
+    static const char *const rooms[] = {"2,up(10, 16)", "up(20, 48)"};
+    machine_load_named(&hw, "ascend310", "");
+    for (int r = 0; r < 2; r++) {
+        char text[1024];
+        struct error error;
+        snprintf(text, sizeof text, body, rooms[r]);
+        char *program = program_of(text, &error);
+        cr_expect(r ? !program && strstr(error.text, "rows of 'm' and 'n' have room for different "
+                                                     "numbers of elements")
+                    : program && strstr(program, "bytes=64 src=ub:"),
+                  "%s\n%s", error.text, program ? program : "");
         free(program);
     }
     hardware_clear(&hw);
