@@ -118,6 +118,45 @@ END
     check 'a sweep says so too' grep -q 'threads.kernel: its size threads would be an option' messages
 }
 
+# Allowed, and hardly meant: rows that become columns, a product's sources in the wrong order.
+try_warnings() {
+    cat >product.kernel <<'END'
+kernel product
+size M K N pad 16
+tensor A[M,K] f16, B[N,K] f16, C[M,N] f16
+axis tm = slices(M)
+axis tn = slices(N)
+for i in M by tm
+  for j in N by tn
+    tile a1: l1[i,K] f16
+    tile b1: l1[j,K] f16
+    tile a0: l0a[i,K] f16
+    tile b0: l0b[K,j] f16
+    tile acc: l0c[i,j] f32
+    tile c: ub[i,j] f16
+    load a1 <- A
+    load b1 <- B
+    load a0 <- a1
+    load b0 <- b1 transpose=1
+    mmad acc <- a0, b0
+    move c <- acc
+    store C <- c
+END
+    local job=(--shape 32x32x32 --hw ascend310 --json)
+    answer 0 --kernel product.kernel "${job[@]}"
+    holds '.warnings == null'
+    sed 's/ transpose=1//' product.kernel >turned.kernel
+    answer 0 --kernel turned.kernel "${job[@]}"
+    holds '.warnings | keys == ["line 17"]' '.warnings["line 17"] | test("transpose=1 turns")'
+    answer 0 explain --kernel turned.kernel "${job[@]}" --set tm=16
+    holds '.picture.warnings | keys == ["line 17"]'
+    sed 's/a0, b0/b0, a0/; s/a0: l0a/a0: l0b/; s/b0: l0b/b0: l0a/' product.kernel >swapped.kernel
+    answer 0 --kernel swapped.kernel "${job[@]}"
+    holds '.warnings | keys == ["line 18"]' '.warnings["line 18"] | test("in the other order")'
+    answer 0 explain --kernel swapped.kernel --shape 32x32x64 --hw ascend310 --set tm=32,tn=64
+    said 'as they are with its sources in the other order'
+}
+
 # ------------------------------------------------------------------ where texts are
 
 try_names() {
@@ -592,6 +631,7 @@ try_vector_cores
 try_commands
 try_input
 try_options
+try_warnings
 try_names
 try_stores
 try_sweeps

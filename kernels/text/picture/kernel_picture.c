@@ -4,6 +4,7 @@
 #include "kernels/text/space/kernel_space.h"
 
 #include "core/quantity.h"
+#include "kernels/text/plan/kernel_structure.h"
 #include "kernels/text/picture/kernel_picture_internal.h"
 
 #include <string.h>
@@ -205,6 +206,41 @@ static void add_buffers(const struct picture *p, const struct kernel_room *room,
     json_object_set_new(picture, "buffers", rows);
 }
 
+static void add_doubts(const struct kernel_values *values, const struct kernel_plan *plan,
+                       json_t *to)
+{
+    json_t *rows = json_object();
+    for (int s = 0; s < plan->step_count; s++) {
+        const char *why = plan_doubt(values, plan, s);
+        char line[TEXT_SIZE];
+        snprintf(line, sizeof line, "line %d", plan->kernel->lines[plan->steps[s].line].at.line);
+        if (why)
+            json_object_set_new(rows, line, json_string(why));
+    }
+    if (json_object_size(rows))
+        json_object_set(to, "warnings", rows);
+    json_decref(rows);
+}
+
+enum status kernel_details(const struct problem *problem, const struct space *space,
+                           const struct search_result *result,
+                           const struct details_options *options, json_t *details,
+                           struct error *error)
+{
+    struct kernel_values values;
+    (void)problem;
+    (void)options;
+    (void)error;
+    if (result->count) {
+        const struct tiling *best = &result->best[0].tiling;
+        const struct kernel_space *ks = kernel_space_of(space);
+        const struct space_plan *found = kernel_find_plan(ks, best);
+        if (found && found->is_possible && kernel_set_tiling(ks, best, &values, NULL))
+            add_doubts(&values, &found->plan, details);
+    }
+    return STATUS_OK;
+}
+
 static enum status draw(struct picture *p, const struct tiling *tiling, json_t *picture,
                         struct error *error)
 {
@@ -215,6 +251,7 @@ static enum status draw(struct picture *p, const struct tiling *tiling, json_t *
     if (is_legal)
         TRY(add_kernel(p, picture, error));
     p->env.values.dealt = 0;
+    add_doubts(&p->env.values, p->plan, picture);
     add_tiles(p, &room, picture);
     add_buffers(p, &room, picture);
     if (!is_legal)

@@ -187,6 +187,44 @@ static bool matrix_fits(const struct kernel_values *values, const struct kernel_
            (step->part_count < 4 || row_fits(values, plan, step, 3, 0));
 }
 
+/* ------------------------------------------------------------------ what is hardly meant */
+
+static bool is_turned(const struct kernel_values *values, const struct kernel_plan *plan,
+                      const struct plan_step *step)
+{
+    struct factors to, from;
+    if (step->text->keys[STEP_TRANSPOSE] ||
+        !find_factors(values, plan, &step->parts[0], 0, step->parts[0].dim_count, &to) ||
+        !find_factors(values, plan, &step->parts[1], 0, step->parts[1].dim_count, &from) ||
+        !agree(&to, &from))
+        return false;
+    for (int i = 0; i < to.count; i++)
+        if (!is_equal(&to.list[i], &from.list[i]))
+            return true;
+    return false;
+}
+
+static bool is_swapped(const struct kernel_values *values, const struct kernel_plan *plan,
+                       const struct plan_step *step)
+{
+    struct plan_step other = *step;
+    other.parts[1] = step->parts[2];
+    other.parts[2] = step->parts[1];
+    return !matrix_fits(values, plan, step) && matrix_fits(values, plan, &other);
+}
+
+const char *plan_doubt(const struct kernel_values *values, const struct kernel_plan *plan,
+                       int number)
+{
+    const struct plan_step *step = &plan->steps[number];
+    if (step->kind == INSTRUCTION_MOVE && is_turned(values, plan, step))
+        return "its two ends have the same ranges in another order, and elements go row by row: "
+               "transpose=1 turns rows into columns";
+    if (step->kind == INSTRUCTION_MATRIX && is_swapped(values, plan, step))
+        return "its sources fit in the other order, m x k before k x n; in this one by chance";
+    return NULL;
+}
+
 /* A dimension of cdiv(e, lanes) takes what e elements fold to. */
 bool plan_fold_fills(const struct kernel_values *values, const struct kernel_plan *plan, int number)
 {

@@ -163,9 +163,12 @@ static enum status make_matrix(const struct making *m)
     int64_t columns = right.extent[m->step->parts[2].dim_count - 1];
     if (left.elements / k != rows || columns != n || right.elements / columns != k)
         return plan_fail(m->error, place_of(m),
-                         "%lldx%lld <- %lldx%lld, %lldx%lld, expected m×n <- m×k, k×n",
+                         "%lldx%lld <- %lldx%lld, %lldx%lld, expected m×n <- m×k, k×n%s",
                          (long long)rows, (long long)n, (long long)(left.elements / k),
-                         (long long)k, (long long)(right.elements / columns), (long long)columns);
+                         (long long)k, (long long)(right.elements / columns), (long long)columns,
+                         right.elements / columns == rows && k == n && left.elements / k == columns
+                             ? ": as they are with its sources in the other order"
+                             : "");
     if (m->step->part_count > 3)
         TRY(check_row(m, 3, 0));
     if (rows > INT_MAX || k > INT_MAX || n > INT_MAX)

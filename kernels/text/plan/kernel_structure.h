@@ -102,6 +102,10 @@ void plan_find_certain(const struct kernel_values *values, struct kernel_plan *p
 bool plan_fold_fills(const struct kernel_values *values, const struct kernel_plan *plan,
                      int number);
 
+/* Why a step that is allowed is hardly what was meant; NULL: it may well be. */
+const char *plan_doubt(const struct kernel_values *values, const struct kernel_plan *plan,
+                       int number);
+
 /* Is it the name of a range: a size, let or loop? */
 bool kernel_is_range(const struct expression *e);
 

@@ -132,6 +132,7 @@ const struct operator_space kernel_space_tile = {
     .create = create,
     .size_class = size_class,
     .limits_code = limits_code,
+    .details = kernel_details,
     KERNEL_SPACE,
 };
 static const struct operator_space *const spaces[] = {&kernel_space_tile, NULL};

@@ -39,6 +39,12 @@ void kernel_least(const struct space *space, const struct space_block *block, st
 enum status kernel_picture(const struct space *space, const struct tiling *tiling,
                            struct json_t *picture, struct error *error);
 
+/* Warnings: steps that are allowed and hardly meant. */
+enum status kernel_details(const struct problem *problem, const struct space *space,
+                           const struct search_result *result,
+                           const struct details_options *options, struct json_t *details,
+                           struct error *error);
+
 bool kernel_possible(const struct space *space, const struct tiling *tiling, int fixed);
 bool kernel_is_legal(const struct space *space, const struct tiling *tiling);
 int kernel_violations(const struct space *space, const struct tiling *tiling,
