@@ -292,6 +292,8 @@ static enum status write_content(const struct files *files, const char *path,
     struct stat info;
     char place[PATH_MAX];
     size_t i = 0;
+    if (memory_was_short())
+        return error_memory(error);
     while (i < files->count && !is_output(&files->entries[i], path))
         i++;
     if (i == files->count)

@@ -506,6 +506,8 @@ void cli_answer_close(struct answer *answer)
     const char *output = answer->common->output;
     struct way_out way = {answer, !output && isatty(STDOUT_FILENO)};
     progress_close();
+    if (memory_was_short())
+        cli_die("out of memory");
     if (answer->is_long ? ferror(answer->stream) || fflush(answer->stream) : fclose(answer->stream))
         cli_die("%s: %s", answer->is_long ? "a temporary file" : "the answer", strerror(errno));
     if (output)

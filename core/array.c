@@ -2,6 +2,8 @@
  * than void *. */
 #include "core/array.h"
 
+#include "core/status.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,8 +15,10 @@ bool array_double(void *array, int64_t *capacity, size_t size)
         return false;
     memcpy(&items, array, sizeof items);
     void *grown = realloc(items, bytes);
-    if (!grown)
+    if (!grown) {
+        memory_note_short();
         return false;
+    }
     memcpy(array, &grown, sizeof grown);
     *capacity = (int64_t)wanted;
     /* cppcheck-suppress memleak ; *array owns it */

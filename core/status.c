@@ -5,6 +5,7 @@
 #include "core/utf8.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,6 +35,20 @@ enum status error_at(struct error *error, const char *file, int line, const char
     if (line > 0)
         return error_set(error, STATUS_INVALID, "%s:%d: %s", file, line, text);
     return error_set(error, STATUS_INVALID, "%s: %s", file, text);
+}
+
+/* ------------------------------------------------------------------ memory */
+
+static atomic_bool was_short;
+
+void memory_note_short(void)
+{
+    was_short = true;
+}
+
+bool memory_was_short(void)
+{
+    return was_short;
 }
 
 /* ------------------------------------------------------------------ where it is */

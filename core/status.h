@@ -6,6 +6,7 @@
 #ifndef AUTOTUNE_CORE_STATUS_H
 #define AUTOTUNE_CORE_STATUS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum status {
@@ -49,10 +50,16 @@ enum status error_at(struct error *error, const char *file, int line, const char
             return try_status;                                                                     \
     } while (0)
 
-/* STATUS_NO_MEMORY with the standard text. Here, so that an analyser sees that it never returns
- * STATUS_OK. */
+/* Was memory short since the program began? What is made then may lack something, whoever took the
+ * failure for one of many reasons: it is not let out (cli/say.c, cli/files.c). */
+void memory_note_short(void);
+bool memory_was_short(void);
+
+/* STATUS_NO_MEMORY with the standard text, noted. Here, so that an analyser sees that it never
+ * returns STATUS_OK. */
 static inline enum status error_memory(struct error *error)
 {
+    memory_note_short();
     error_set(error, STATUS_NO_MEMORY, "out of memory");
     return STATUS_NO_MEMORY;
 }

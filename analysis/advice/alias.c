@@ -137,6 +137,8 @@ static struct tenant *list_tenants(const struct edit *edit, int32_t first, int32
         }
     if (all)
         qsort(all, (size_t)*count, sizeof *all, by_address);
+    else
+        memory_note_short();
     return all;
 }
 

@@ -445,6 +445,7 @@ static void publish_order(struct block *block)
 static void order_block(struct block *block)
 {
     if (!dependence_init(&block->graph, 4 * block->node_count)) {
+        memory_note_short();
         block->resync->edit->failed = true;
         block->resync->fits = false;
     } else {
@@ -465,6 +466,7 @@ static void sync_block(struct resync *resync, int32_t loop, int32_t first, int32
 {
     struct block *block = calloc(1, sizeof *block);
     if (!block) {
+        memory_note_short();
         resync->edit->failed = true;
         resync->fits = false;
         return;
@@ -495,7 +497,10 @@ bool resync(struct edit *edit)
     size_t lines = (size_t)edit->count + 1;
     resync.next = calloc(lines * lines, sizeof *resync.next);
     resync.flow = calloc(lines, sizeof *resync.flow);
-    edit->failed |= !resync.next || !resync.flow;
+    if (!resync.next || !resync.flow) {
+        memory_note_short();
+        edit->failed = true;
+    }
     if (!edit->failed)
         sync_block(&resync, -1, 0, edit->count, 0);
     if (!edit->failed && resync.fits)
