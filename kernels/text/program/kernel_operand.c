@@ -8,6 +8,7 @@
 #include "kernels/text/program/kernel_flags_internal.h"
 #include "kernels/text/program/kernel_program_internal.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* One dimension of a part, in elements. */
@@ -55,6 +56,7 @@ static void cut_by_range(const struct operand *operand, int d, struct side *side
     if (tile->block[d] < 0)
         return;
     side->block_loop = plan_block_loop(writer->plan, dim->loop, tile->block[d]);
+    assert(side->block_loop >= 0); /* else the tile would be one block */
     side->block_at = loops[side->block_loop].begin - zero;
     side->block = loops[side->block_loop].length;
     side->at -= side->block_at;
