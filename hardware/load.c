@@ -691,8 +691,8 @@ enum status hardware_reload(const struct hardware *hw, const char *change, struc
     size_t count = texts && all ? list_changes(hw, texts) : 0;
     for (size_t i = 0; i < count; i++)
         all[i] = texts[i];
-    enum status status = error_memory(error);
-    if (texts && all) {
+    enum status status = texts && all ? STATUS_OK : error_memory(error);
+    if (status == STATUS_OK) {
         all[count] = change;
         const struct hardware_overrides overrides = {all, count + 1};
         status = hardware_load(hw->file, &overrides, other, error);

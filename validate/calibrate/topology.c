@@ -281,9 +281,9 @@ static enum status read_loaded(const struct topology_source *source, struct proc
                          "hwloc was given the topology of another machine, expected HWLOC_XMLFILE "
                          "and HWLOC_SYNTHETIC not to be set");
     p->allowed = hwloc_bitmap_alloc();
-    enum status status = error_memory(error);
-    if (p->allowed && find_allowed(source, p->hwloc, p->allowed))
-        status = fill_topology(source, p, threads, topology, error);
+    bool is_found = p->allowed && find_allowed(source, p->hwloc, p->allowed);
+    enum status status =
+        is_found ? fill_topology(source, p, threads, topology, error) : error_memory(error);
     hwloc_bitmap_free(p->allowed);
     return status;
 }
