@@ -32,11 +32,10 @@ enum { BLOCK_UNKNOWN = -2, BLOCK_ALL = -1 };
 
 static void coarsen(const struct kernel_plan *plan, const struct plan_dim *dim, int *block)
 {
-    if (dim->reach != REACH_ROUND || *block == BLOCK_ALL)
-        *block = BLOCK_ALL;
-    else if (*block == BLOCK_UNKNOWN || plan_block_loop(plan, *block, dim->loop) >= 0)
+    bool is_round = dim->reach == REACH_ROUND && *block != BLOCK_ALL;
+    if (is_round && (*block == BLOCK_UNKNOWN || plan_block_loop(plan, *block, dim->loop) >= 0))
         *block = dim->loop;
-    else if (plan_block_loop(plan, dim->loop, *block) < 0)
+    else if (!is_round || plan_block_loop(plan, dim->loop, *block) < 0)
         *block = BLOCK_ALL;
 }
 

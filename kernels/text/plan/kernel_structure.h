@@ -70,7 +70,7 @@ enum status plan_find_layout(const struct kernel_values *values, struct kernel_p
 int plan_block_loop(const struct kernel_plan *plan, int loop, int block);
 
 /* How many strides a part of a tile takes at most, whatever the sizes are. */
-int plan_strides(const struct kernel_plan *plan, int step, int part);
+int plan_strides(const struct kernel_plan *plan, int step, int number);
 
 /* kernel_keep.c: what is loaded once; all steps are made. */
 enum status plan_keep(const struct kernel_values *values, struct kernel_plan *plan,

@@ -209,7 +209,7 @@ static void find_lengths(const struct operand *operand, const struct instruction
     const struct tile_shape *shape = &w->env->tiles[operand->part->tile];
     int64_t room[KERNEL_MAX_DIMS];
     int last = operand->part->dim_count - 1;
-    for (int d = 0; d <= last; d++) {
+    for (int d = 0; d < operand->part->dim_count; d++) {
         length[d] = operand->sides[d].length;
         room[d] = length[d] == shape->extent[d] ? shape->room[d] : length[d];
     }
@@ -302,7 +302,7 @@ static enum status check_strides(const struct operand *operand, int line,
 static enum status put_rows(const struct operand *operand, int line, const struct instruction *in,
                             int64_t carried, struct region *region)
 {
-    int64_t length[KERNEL_MAX_DIMS], all;
+    int64_t length[KERNEL_MAX_DIMS] = {0}, all;
     int bytes = dtype_bytes(operand->writer->plan->tiles[operand->part->tile].type);
     struct pieces pieces;
     find_lengths(operand, in, carried, length);
@@ -330,6 +330,7 @@ enum status writer_region(const struct program_writer *writer, int step, int par
     struct operand operand; /* sides are filled below: clearing them was a tenth of large proofs */
     operand.writer = writer;
     operand.part = &s->parts[part];
+    assert(operand.part->dim_count > 0);
     int tile = operand.part->tile, size = dtype_bytes(writer->plan->tiles[tile].type);
     *region = (struct region){.role = (uint8_t)operand.part->role,
                               .buffer = (int8_t)writer->plan->tiles[tile].buffer,
