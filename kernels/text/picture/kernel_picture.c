@@ -4,8 +4,8 @@
 #include "kernels/text/space/kernel_space.h"
 
 #include "core/quantity.h"
-#include "kernels/text/plan/kernel_structure.h"
 #include "kernels/text/picture/kernel_picture_internal.h"
+#include "kernels/text/plan/kernel_structure.h"
 
 #include <string.h>
 
