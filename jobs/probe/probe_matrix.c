@@ -330,10 +330,10 @@ static void emit_loaded_products(struct probe_writer *w, const struct probe_curv
 static double found_throughput(const struct probe_answer *answer, const struct probe_quantity *q)
 {
     const struct probe_series *series = &answer->series[q->curve];
+    if (!series->count)
+        return NAN;
     const struct probe_point *last = series->points + series->count - 1;
-    return series->count
-               ? (double)(last->cores * (ROWS + COLUMNS) * last->x * OPERAND_BYTES) / point_ns(last)
-               : NAN;
+    return (double)(last->cores * (ROWS + COLUMNS) * last->x * OPERAND_BYTES) / point_ns(last);
 }
 
 /* How much longer the longest program takes in the next curve. */
