@@ -337,6 +337,8 @@ static enum status parse_rows(struct parser *parser, struct span count, int64_t 
         return FAIL(parser, "'[%.*s]', expected two of such at most", SPAN(count));
     if (!parse_signed(count, false, number) || *number < 1)
         return FAIL(parser, "'[%.*s]', expected a number of rows, 1 or more", SPAN(count));
+    if (stride < 0)
+        return FAIL(parser, "rows %lld bytes apart, expected 0 or more", (long long)stride);
     *(number == &region->rows ? &region->row_stride_bytes : &region->piece_stride_bytes) = stride;
     return STATUS_OK;
 }

@@ -272,6 +272,9 @@ static enum status check_strides(const struct operand *operand, int line,
     const struct buffer *buffer = &hw->buffers[tile->buffer];
     int64_t bytes = pieces->elements * dtype_bytes(tile->type);
     char expected[96];
+    if ((in->kind == INSTRUCTION_MOVE && operand->part->role == OPERAND_SRC2) ||
+        (in->kind == INSTRUCTION_MATRIX && operand->part->role == OPERAND_SRC))
+        return refuse(operand, line, pieces, "one: it is a row of factors or of first sums");
     if (in->kind == INSTRUCTION_MATRIX)
         return pieces->strides == 1 && operand->part->role != OPERAND_DST && is_one_row(operand, in)
                    ? STATUS_OK

@@ -186,7 +186,9 @@ static bool may_take(const struct plain *plain, const struct instruction *in, in
     const struct plain_tile *tile = &plain->tiles[use->tile];
     const struct buffer *buffer = &plain->hw->buffers[tile->buffer];
     int64_t rows = 1, bytes = dtype_bytes(tile->type);
-    if (strides > 2)
+    bool is_row = (in->kind == INSTRUCTION_MOVE && role == OPERAND_SRC2) ||
+                  (in->kind == INSTRUCTION_MATRIX && role == OPERAND_SRC);
+    if (strides > 2 || is_row)
         return false;
     if (in->kind == INSTRUCTION_MATRIX) {
         const struct matrix_type *type = hardware_matrix_type(plain->hw, in->type);

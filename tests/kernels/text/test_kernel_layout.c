@@ -202,3 +202,28 @@ Test(kernel_layout, room_of_rows_is_carried_alike)
     }
     hardware_clear(&hw);
 }
+
+/* A row of factors lies in one piece, whatever the move does with its other operands. */
+Test(kernel_layout, rows_of_factors_take_no_strides)
+{
+    static const char body[] = "tensor F[C,C] f16, S[16,16] f32, Z[16,16] i8\n"
+                               "tile a1: l1[16,C] f16\ntile b1: l1[C,16] f16\n"
+                               "tile a: l0a[16,C] f16\ntile b: l0b[C,16] f16\n"
+                               "tile c: l0c[16,16] f32\ntile s: l1[16,16] f32\n"
+                               "load a1 <- F[16 from 0,:]\nload b1 <- F[:,16 from 0]\n"
+                               "load a <- a1\nload b <- b1\nload s <- S\nmmad c <- a, b\n"
+                               "store Z <- c, s[%s]\n";
+    machine_load_named(&hw, "ascend910b2", "");
+    for (int column = 0; column < 2; column++) {
+        char text[1024];
+        struct error error;
+        snprintf(text, sizeof text, body, column ? ":,0" : "0,:");
+        char *program = program_of(text, &error);
+        cr_expect(column ? !program && strstr(error.text, "in 16 pieces of 4 bytes, expected one: "
+                                                          "it is a row of factors")
+                         : program != NULL,
+                  "%s", error.text);
+        free(program);
+    }
+    hardware_clear(&hw);
+}
