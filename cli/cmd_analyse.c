@@ -137,7 +137,7 @@ static void write_page(const struct options *options, const struct program *prog
              known ? "; " : "", known ? verdict_name(diagnosis->verdict) : "", known ? ": " : "",
              known ? diagnosis->components[diagnosis->component].name : "");
     page_open(&options->page, title, lead, &report);
-    cli_require(report_program(&report, program, cli_program_cores(&options->common, program),
+    cli_require(report_program(&report, program, cli_program_cores(&options->common, program), NULL,
                                timeline, &options->thresholds, NULL, &error),
                 &error);
     report_hardware(&report, program->hw);

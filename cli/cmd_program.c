@@ -75,7 +75,7 @@ static void write_text(const struct printing *printing, const struct tiling *til
     char title[PROBLEM_TITLE_SIZE], text[TILING_TEXT_SIZE];
     int cores = space->kind->cores_used(space, tiling, printing->part);
     program_reset(&program, task->job.hw);
-    cli_require(generate_program(space, tiling, printing->part, &program, &error), &error);
+    cli_require(generate_program(space, tiling, printing->part, NULL, &program, &error), &error);
     tiling_text(space->axes, space->axis_count, tiling, text, sizeof text);
     fprintf(out, "# %s on %s: ", problem_title(&task->job.problem, title), task->job.hw->name);
     if (cores == 1)

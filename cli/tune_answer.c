@@ -75,24 +75,42 @@ static void write_lead(const struct tune_answer *answer, char *text, size_t size
         snprintf(text, size, "no tiling of this space is legal");
 }
 
-#define TIDY_S 0.1 /* what has been told to end early takes flags out for so long */
+/* Of an answer that was cut short, what can be had in so long is shown beside it: its maps, and the
+ * program, with as few flags as can be found. */
+#define MAPS_S    0.1
+#define PROGRAM_S 0.15
+#define TIDY_S    0.1
+
+static struct stop stop_soon(bool cut_short, double s)
+{
+    return (struct stop){.told = stop_asked(), .deadline_ns = cut_short ? stop_after_s(s) : 0};
+}
+
+static void write_maps(struct report *report, const struct tune_answer *answer, const char *axes)
+{
+    struct error error;
+    struct space space = *answer->space;
+    struct stop stop = stop_soon(answer->cut_short, MAPS_S);
+    space.stop = &stop;
+    cli_require(report_landscapes(report, &space, answer->search, axes, answer->threads, &error),
+                &error);
+}
 
 static void write_tiling(struct report *report, const struct tune_answer *answer,
                          const struct tiling *tiling)
 {
     struct error error;
     struct space space = *answer->space;
-    struct stop stop = {.deadline_ns = stop_after_s(TIDY_S)};
-    if (answer->cut_short)
-        space.stop = &stop;
-    cli_require(report_tiling(report, &space, tiling, &error), &error);
+    struct stop stop = stop_soon(answer->cut_short, PROGRAM_S);
+    struct stop tidying = stop_soon(answer->cut_short, TIDY_S);
+    space.stop = &stop;
+    cli_require(report_tiling(report, &space, tiling, &tidying, &error), &error);
 }
 
 void tune_page_write(const struct page *page, const struct common *common,
                      const struct tune_answer *answer, const char *landscape_axes)
 {
     struct report report;
-    struct error error;
     char title[PROBLEM_TITLE_SIZE], text[2 * PROBLEM_TITLE_SIZE], lead[192];
     const struct found *best = tune_best(answer);
     snprintf(text, sizeof text, "%s on %s", problem_title(answer->problem, title),
@@ -100,12 +118,10 @@ void tune_page_write(const struct page *page, const struct common *common,
     write_lead(answer, lead, sizeof lead);
     page_open(page, text, lead, &report);
     report_tune(&report, answer);
-    if (best)
-        cli_require(report_landscapes(&report, answer->space, answer->search, landscape_axes,
-                                      answer->threads, &error),
-                    &error);
-    if (best)
+    if (best) {
+        write_maps(&report, answer, landscape_axes);
         write_tiling(&report, answer, &best->tiling);
+    }
     report_hardware(&report, answer->space->hw);
     page_close(page, common, &report);
 }
@@ -182,7 +198,7 @@ void tune_export(const struct task *task, const struct search_result *result)
 
 /* ---- maps ---- */
 
-/* *json is NULL where no such map can be made. */
+/* *json is NULL where no such map can be made, or not in time. */
 static enum status make_map(const struct space *space, const struct search_result *result,
                             const int axes[2], enum landscape_kind kind, int threads, json_t **json,
                             struct error *error)
@@ -212,14 +228,21 @@ enum status landscape_file_write(const struct landscape_file *file, const struct
                                  const struct search_result *result, int threads,
                                  struct error *error)
 {
-    const struct space *space = &task->job.space;
+    struct space space = task->job.space;
+    struct stop stop = stop_soon(tune_was_cut_short(result, task->job.time_limit_s), MAPS_S);
     json_t *slice = NULL, *envelope = NULL;
     int axes[2];
-    enum status status = landscape_axes(space, result, file->axes, axes, error);
+    space.stop = &stop;
+    enum status status = landscape_axes(&space, result, file->axes, axes, error);
     if (status == STATUS_OK)
-        status = make_map(space, result, axes, LANDSCAPE_SLICE, threads, &slice, error);
+        status = make_map(&space, result, axes, LANDSCAPE_SLICE, threads, &slice, error);
     if (status == STATUS_OK)
-        status = make_map(space, result, axes, LANDSCAPE_ENVELOPE, threads, &envelope, error);
+        status = make_map(&space, result, axes, LANDSCAPE_ENVELOPE, threads, &envelope, error);
+    if (status == STATUS_STOPPED) {
+        cli_warn("--landscape: a map is left out (null): the search was cut short, and the map "
+                 "would have taken too long after it");
+        status = STATUS_OK;
+    }
     json_t *both =
         json_pack("{s:i, s:o?, s:o?}", "schema", 1, "slice", slice, "envelope", envelope);
     char *text = both ? json_dumps(both, JSON_REAL_PRECISION(15)) : NULL;

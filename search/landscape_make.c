@@ -5,6 +5,7 @@
  * break. */
 #include "search/landscape_make.h"
 
+#include "core/stop.h"
 #include "core/suggest.h"
 #include "search/workers.h"
 
@@ -72,12 +73,18 @@ static struct tiling grid_tiling(const struct grid *grid, int x, int y)
     return tiling;
 }
 
+/* What was made before this is not a map. */
+static enum status check_stop(const struct space *space, struct error *error)
+{
+    return stop_due(space->stop) ? error_set(error, STATUS_STOPPED, "stopped") : STATUS_OK;
+}
+
 /* Does a search count it? Where nothing has to agree, what lists tilings says so in less time than
- * what finds their faults. */
+ * what finds their faults. After the stop nothing counts. */
 static bool is_legal(const struct space *space, const struct tiling *tiling)
 {
     const struct operator_space *kind = space->kind;
-    if (space_index(space, tiling) < 0)
+    if (stop_due(space->stop) || space_index(space, tiling) < 0)
         return false;
     return kind->possible && !kind->agree ? kind->possible(space, tiling, space->axis_count)
                                           : kind->legal(space, tiling);
@@ -242,6 +249,8 @@ static enum status choose_axes(const struct space *space, const struct tiling *b
     }
     bounder_close(&bounder);
     if (status == STATUS_OK)
+        status = check_stop(space, error);
+    if (status == STATUS_OK)
         pick_two(score, space->axis_count, axes);
     return status;
 }
@@ -348,6 +357,8 @@ static enum status simulate_cells(const struct grid *grid, struct picks *picks, 
                                    &picks->items[i].tiling, &picks->items[i].candidate);
         status = workers_status(&workers, error);
     }
+    if (status == STATUS_OK)
+        status = check_stop(grid->space, error);
     for (int64_t i = 0; i < count && status == STATUS_OK; i++) {
         struct landscape_cell *cell = &grid->map->cells[picks->items[i].candidate.index];
         cell->time_fs = picks->items[i].candidate.time_fs;
@@ -452,7 +463,7 @@ static void count_cell(const struct grid *grid, int x, int y)
     struct limits limits = {0};
     for (int b = 0; b < space->block_count; b++)
         cell->points += points_in(grid, &space->blocks[b], &tiling);
-    if (cell->legal || cell->simulated)
+    if (cell->legal || cell->simulated || stop_due(space->stop))
         return;
     for (int b = 0; b < space->block_count; b++)
         note_block(grid, &space->blocks[b], &tiling, &limits);
@@ -522,7 +533,7 @@ static enum status fill_cells(struct grid *grid, struct error *error)
     if (map->kind == LANDSCAPE_SLICE)
         TRY(grid_simulate_slice(grid, error));
     grid_count_points(grid);
-    return STATUS_OK;
+    return check_stop(grid->space, error);
 }
 
 bool landscape_possible(const struct space *space, const struct search_result *result,

@@ -17,7 +17,7 @@
 /* Chooses the axes: those that `names` ("m_slice,n_slice"; x first) says; or, with NULL, the two
  * numbers along which the lower bound varies most around the best (k-NN: the first two axes, the
  * distance tile's sizes). STATUS_INVALID when a name is no axis, both are the same, or the space
- * has less than two axes. */
+ * has less than two axes; STATUS_STOPPED once space->stop says so. */
 enum status landscape_axes(const struct space *space, const struct search_result *result,
                            const char *names, int axes[2], struct error *error);
 
@@ -26,7 +26,8 @@ enum status landscape_axes(const struct space *space, const struct search_result
 bool landscape_possible(const struct space *space, const struct search_result *result,
                         enum landscape_kind kind);
 
-/* *landscape has to be cleared after success only. */
+/* *landscape has to be cleared after success only. STATUS_STOPPED once space->stop says so: of what
+ * was made until then nothing is left. */
 enum status landscape_make(const struct space *space, const struct search_result *result,
                            const int axes[2], enum landscape_kind kind, int threads,
                            struct landscape *landscape, struct error *error);

@@ -5,6 +5,7 @@
 
 #include "analysis/check/oversync.h"
 #include "analysis/roofline.h"
+#include "core/stop.h"
 #include "costmodel/simulate.h"
 #include "formats/text.h"
 #include "results/report_landscape.h"
@@ -14,51 +15,66 @@
 
 /* ------------------------------------------------------------------ as a user gets it */
 
-static enum status time_program_fs(const struct program *program, int cores, int64_t *fs,
-                                   struct error *error)
+static enum status time_program_fs(const struct program *program, int cores,
+                                   const struct stop *stop, int64_t *fs, struct error *error)
 {
     struct simulator *simulator = simulator_new();
     struct timeline timeline;
     if (!simulator)
         return error_memory(error);
     enum status status =
-        simulate(simulator, program, &(struct simulate_options){.cores = cores}, &timeline, error);
+        simulate(simulator, program, &(struct simulate_options){.cores = cores, .stop = stop},
+                 &timeline, error);
     *fs = timeline.end_fs;
     simulator_free(simulator);
     return status;
 }
 
-/* However long it takes. */
 static enum status write_program(const struct space *space, const struct tiling *tiling, int part,
                                  struct program *program, struct error *error)
 {
-    struct space patient = *space;
-    patient.stop = NULL;
     program_reset(program, space->hw);
-    return space->kind->generate(&patient, tiling, part, program, error);
+    return space->kind->generate(space, tiling, part, program, error);
 }
 
 enum status generate_program(const struct space *space, const struct tiling *tiling, int part,
-                             struct program *program, struct error *error)
+                             const struct stop *tidying, struct program *program,
+                             struct error *error)
 {
     int64_t searched_fs = 0, tidy_fs = 0;
     int cores = space->kind->cores_used(space, tiling, part);
     bool dispatched = space->hw->dispatch_fs > 0; /* then the search has tidied it, too */
     TRY(write_program(space, tiling, part, program, error));
     if (!dispatched)
-        TRY(time_program_fs(program, cores, &searched_fs, error));
-    enum status status = program_tidy(program, space->stop, error);
+        TRY(time_program_fs(program, cores, space->stop, &searched_fs, error));
+    enum status status = program_tidy(program, tidying, error);
     if (status == STATUS_STOPPED)
         return STATUS_OK;
     TRY(status);
     if (!dispatched)
-        TRY(time_program_fs(program, cores, &tidy_fs, error));
+        TRY(time_program_fs(program, cores, space->stop, &tidy_fs, error));
     if (tidy_fs != searched_fs)
         TRY(write_program(space, tiling, part, program, error));
     return STATUS_OK;
 }
 
 /* ------------------------------------------------------------------ on a page */
+
+/* In the place of what space->stop has cut off. */
+static json_t *cut_off(const char *title, const char *what)
+{
+    char note[160];
+    snprintf(note, sizeof note,
+             "The search was cut short, and %s would have taken too long after it.", what);
+    return report_section("text", title, note);
+}
+
+static json_t *no_program(const char *part)
+{
+    char title[128];
+    snprintf(title, sizeof title, "Program%s%s", part ? " of " : "", part ? part : "");
+    return cut_off(title, "to write and to play this program (autotune explain does so)");
+}
 
 static json_t *no_timeline(const struct program *program, const char *title)
 {
@@ -71,8 +87,8 @@ static json_t *no_timeline(const struct program *program, const char *title)
 }
 
 static enum status add_timeline(struct report *report, const struct program *program, int cores,
-                                const struct timeline *played, const char *title,
-                                struct error *error)
+                                const struct stop *stop, const struct timeline *played,
+                                const char *title, struct error *error)
 {
     struct report_timeline gathered;
     struct timeline timeline;
@@ -80,9 +96,8 @@ static enum status add_timeline(struct report *report, const struct program *pro
     if (!simulator)
         return error_memory(error);
     report_timeline_open(&gathered, program, played->end_fs, REPORT_TIMELINE_EVENTS);
-    enum status status = simulate(
-        simulator, program, &(struct simulate_options){.cores = cores, .trace = &gathered.trace},
-        &timeline, error);
+    struct simulate_options how = {.cores = cores, .trace = &gathered.trace, .stop = stop};
+    enum status status = simulate(simulator, program, &how, &timeline, error);
     if (status == STATUS_OK)
         report_add(report, report_timeline_section(&gathered, &timeline, title));
     report_timeline_close(&gathered);
@@ -91,7 +106,7 @@ static enum status add_timeline(struct report *report, const struct program *pro
 }
 
 enum status report_program(struct report *report, const struct program *program, int cores,
-                           const struct timeline *played,
+                           const struct stop *stop, const struct timeline *played,
                            const struct diagnosis_thresholds *thresholds, const char *title,
                            struct error *error)
 {
@@ -103,8 +118,13 @@ enum status report_program(struct report *report, const struct program *program,
     if (played->blocked >= 0)
         return STATUS_OK;
     snprintf(text, sizeof text, "Timeline%s%s", title ? " of " : "", title ? title : "");
-    if (program->executed <= REPORT_MAX_EXECUTED)
-        return add_timeline(report, program, cores, played, text, error);
+    if (program->executed <= REPORT_MAX_EXECUTED) {
+        enum status status = add_timeline(report, program, cores, stop, played, text, error);
+        if (status != STATUS_STOPPED)
+            return status;
+        report_add(report, cut_off(text, "to play the program once more"));
+        return STATUS_OK;
+    }
     report_add(report, no_timeline(program, text));
     return STATUS_OK;
 }
@@ -112,26 +132,32 @@ enum status report_program(struct report *report, const struct program *program,
 /* One of the programs of a tiling. */
 static enum status add_part(struct report *report, struct simulator *simulator,
                             const struct space *space, const struct tiling *tiling, int part,
-                            struct error *error)
+                            const struct stop *tidying, struct error *error)
 {
-    const char *const *parts = space->kind->parts;
-    struct simulate_options how = {.cores = space->kind->cores_used(space, tiling, part)};
+    const char *name = space->kind->parts[1] ? space->kind->parts[part] : NULL;
+    struct simulate_options how = {.cores = space->kind->cores_used(space, tiling, part),
+                                   .stop = space->stop};
     struct program program = {0};
     struct timeline timeline;
     program_reset(&program, space->hw);
-    enum status status = generate_program(space, tiling, part, &program, error);
+    enum status status = stop_due(space->stop) ? STATUS_STOPPED : STATUS_OK;
+    if (status == STATUS_OK)
+        status = generate_program(space, tiling, part, tidying, &program, error);
     if (status == STATUS_OK)
         status = simulate(simulator, &program, &how, &timeline, error);
     if (status == STATUS_OK)
-        status =
-            report_program(report, &program, how.cores, &timeline, &diagnosis_default_thresholds,
-                           parts[1] ? parts[part] : NULL, error);
+        status = report_program(report, &program, how.cores, space->stop, &timeline,
+                                &diagnosis_default_thresholds, name, error);
     program_clear(&program);
-    return status;
+    if (status != STATUS_STOPPED)
+        return status;
+    report_add(report, no_program(name));
+    return STATUS_OK;
 }
 
 enum status report_tiling(struct report *report, const struct space *space,
-                          const struct tiling *tiling, struct error *error)
+                          const struct tiling *tiling, const struct stop *tidying,
+                          struct error *error)
 {
     if (!space->kind->generate)
         return STATUS_OK;
@@ -140,7 +166,7 @@ enum status report_tiling(struct report *report, const struct space *space,
     if (!simulator)
         return error_memory(error);
     for (int i = 0; space->kind->parts[i] && status == STATUS_OK; i++)
-        status = add_part(report, simulator, space, tiling, i, error);
+        status = add_part(report, simulator, space, tiling, i, tidying, error);
     simulator_free(simulator);
     return status;
 }
@@ -164,10 +190,14 @@ enum status report_landscapes(struct report *report, const struct space *space,
 {
     int chosen[2];
     enum status status = landscape_axes(space, result, axes, chosen, error);
-    if (status != STATUS_OK)
-        return axes || status != STATUS_INVALID ? status : STATUS_OK;
-    status = add_map(report, space, result, chosen, LANDSCAPE_ENVELOPE, threads, error);
-    return status == STATUS_OK
-               ? add_map(report, space, result, chosen, LANDSCAPE_SLICE, threads, error)
-               : status;
+    if (status == STATUS_INVALID && !axes)
+        return STATUS_OK;
+    if (status == STATUS_OK)
+        status = add_map(report, space, result, chosen, LANDSCAPE_ENVELOPE, threads, error);
+    if (status == STATUS_OK)
+        status = add_map(report, space, result, chosen, LANDSCAPE_SLICE, threads, error);
+    if (status != STATUS_STOPPED)
+        return status;
+    report_add(report, cut_off("Time over two sizes", "to make this map"));
+    return STATUS_OK;
 }

@@ -43,7 +43,8 @@ static void compare(const struct space *space, const int64_t *sizes, const struc
     program_reset(&tidy, space->hw);
     cr_assert_eq(space->kind->generate(space, tiling, part, &written, &error), STATUS_OK, "%s",
                  error.text);
-    cr_assert_eq(generate_program(space, tiling, part, &tidy, &error), STATUS_OK, "%s", error.text);
+    cr_assert_eq(generate_program(space, tiling, part, NULL, &tidy, &error), STATUS_OK, "%s",
+                 error.text);
     expect_clean(&tidy, what);
     cr_assert_eq(tiling_simulator_open(&simulator, &error), STATUS_OK);
     cr_assert_eq(tiling_simulator_run(&simulator, space, tiling, part, &timeline, &error),

@@ -1,8 +1,10 @@
 /* Pages of --report without a browser: what is in them, and that nothing in them can get out of
  * their data. tests/cli/test_report_pages.sh opens them in one. */
 #include "core/program_text.h"
+#include "core/stop.h"
 #include "costmodel/simulate.h"
 #include "jobs/tune/report_program.h"
+#include "kernels/matmul/matmul.h"
 #include "results/report_landscape.h"
 #include "results/report_network.h"
 #include "results/report_page.h"
@@ -246,7 +248,7 @@ Test(report, a_program_has_a_verdict_a_roofline_and_a_timeline)
                   "V relu elements=4096 type=f16 src=ub:0 dst=ub:0\n MTE3 ub->gm bytes=4096 "
                   "src=ub:0\n S assign count=3\nend\n");
     struct timeline timeline = play(&program, NULL);
-    cr_assert_eq(report_program(&report, &program, 1, &timeline, &thresholds, NULL, &error),
+    cr_assert_eq(report_program(&report, &program, 1, NULL, &timeline, &thresholds, NULL, &error),
                  STATUS_OK);
     json_t *document = written(&report, &page);
     section_of(document, 0, "facts");
@@ -276,13 +278,43 @@ Test(report, a_deadlock_has_no_timeline)
     struct report report = empty("x");
     struct program program = read_text("MTE2 gm->l1 bytes=64 dst=l1:0\nwait MTE2 MTE1 0\n");
     struct timeline timeline = play(&program, NULL);
-    cr_assert_eq(report_program(&report, &program, 1, &timeline, &thresholds, "it", &error),
+    cr_assert_eq(report_program(&report, &program, 1, NULL, &timeline, &thresholds, "it", &error),
                  STATUS_OK);
     json_t *document = written(&report, &page);
     cr_expect_eq(json_array_size(json_object_get(document, "sections")), 2);
     json_decref(document);
     free(page);
     program_clear(&program);
+}
+
+/* A page that was told to end has a line for what it lacks. */
+Test(report, what_is_cut_off_is_named)
+{
+    char *page;
+    struct error error;
+    struct problem problem;
+    struct space space;
+    const volatile sig_atomic_t told = 1;
+    const struct stop stop = {.told = &told};
+    struct report report = empty("x");
+    cr_assert_eq(problem_parse(&matmul_operator, "64x64x64", &problem, &error), STATUS_OK);
+    cr_assert_eq(
+        space_open(&problem, operator_default_space(&matmul_operator, &hw), &hw, 1, &space, &error),
+        STATUS_OK);
+    struct search_options options = {.strategy = "bound", .threads = 1, .top = 1};
+    struct search_result result;
+    cr_assert_eq(search(&space, &options, &result, &error), STATUS_OK, "%s", error.text);
+    space.stop = &stop;
+    cr_assert_eq(report_landscapes(&report, &space, &result, NULL, 1, &error), STATUS_OK);
+    cr_assert_eq(report_tiling(&report, &space, &result.best[0].tiling, NULL, &error), STATUS_OK);
+    json_t *document = written(&report, &page);
+    cr_expect_eq(json_array_size(json_object_get(document, "sections")), 2);
+    section_of(document, 0, "text");
+    section_of(document, 1, "text");
+    json_decref(document);
+    free(page);
+    search_result_clear(&result);
+    space_close(&space);
 }
 
 /* ------------------------------------------------------------------ maps */

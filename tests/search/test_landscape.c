@@ -1,5 +1,6 @@
 /* Maps of a search against a brute force that simulates every tiling of the space and groups the
  * times by two values for itself. */
+#include "core/stop.h"
 #include "kernels/knn/knn.h"
 #include "kernels/matmul/matmul.h"
 #include "results/landscape_write.h"
@@ -388,6 +389,31 @@ Test(landscape, axes_by_name)
     cr_assert_lt(axes[0], axes[1]);
     cr_assert_null(space.axes[axes[0]].value_names);
     cr_assert_not(landscape_possible(&space, &none, LANDSCAPE_SLICE));
+    search_result_clear(&result);
+    space_close(&space);
+    hardware_clear(&hw);
+}
+
+/* What could be made before it is not shown as a map. */
+Test(landscape, ends_with_its_stop)
+{
+    static const enum landscape_kind kinds[] = {LANDSCAPE_SLICE, LANDSCAPE_ENVELOPE};
+    const volatile sig_atomic_t told = 1;
+    const struct stop stop = {.told = &told};
+    struct hardware hw;
+    struct space space;
+    struct error error;
+    struct landscape map;
+    int axes[2];
+    machine_load(&hw, "");
+    open_space(&hw, &matmul_operator, "64x64x64", NULL, &space);
+    struct search_result result = ask(&space, "bound");
+    cr_assert_eq(landscape_axes(&space, &result, NULL, axes, &error), STATUS_OK);
+    space.stop = &stop;
+    for (int k = 0; k < 2; k++)
+        cr_expect_eq(landscape_make(&space, &result, axes, kinds[k], 2, &map, &error),
+                     STATUS_STOPPED);
+    cr_expect_eq(landscape_axes(&space, &result, NULL, axes, &error), STATUS_STOPPED);
     search_result_clear(&result);
     space_close(&space);
     hardware_clear(&hw);

@@ -226,8 +226,8 @@ static double part_fs(const struct bench *b, const struct tiling *tiling, int pa
     struct error error;
     struct simulate_options how = {.cores = b->kind->cores_used(&b->space, tiling, part)};
     program_reset(&program, &b->hw);
-    cr_assert_eq(generate_program(&b->space, tiling, part, &program, &error), STATUS_OK, "%s: %s",
-                 tiling_of(b, tiling), error.text);
+    cr_assert_eq(generate_program(&b->space, tiling, part, NULL, &program, &error), STATUS_OK,
+                 "%s: %s", tiling_of(b, tiling), error.text);
     cr_assert_eq(simulate(b->simulator, &program, &how, &timeline, &error), STATUS_OK);
     cr_assert_eq(timeline.blocked, -1);
     program_clear(&program);

@@ -338,11 +338,19 @@ static uint64_t told_apart(const struct plan_dim *dim)
     return dim->loops;
 }
 
+static bool has_one_round(const struct kernel_loop *loop)
+{
+    return loop->in->op == EXPRESSION_NUMBER && loop->by->op == EXPRESSION_NUMBER &&
+           loop->in->number <= loop->by->number;
+}
+
+/* Those around a step that may run it more than once. */
 static uint64_t loops_around(const struct kernel_plan *plan, int step)
 {
     uint64_t loops = 0;
     for (int loop = plan->steps[step].around; loop > 0; loop = plan->loops[loop].around)
-        loops |= bit_of(plan->loops[loop].text_loop);
+        if (!has_one_round(&plan->kernel->loops[plan->loops[loop].text_loop]))
+            loops |= bit_of(plan->loops[loop].text_loop);
     return loops;
 }
 

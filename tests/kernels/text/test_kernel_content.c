@@ -348,6 +348,29 @@ Test(kernel_content, reasons)
     }
 }
 
+/* A loop of one round stores nothing again: a tensor too large to be looked at is not in doubt. */
+Test(kernel_content, one_round_leaves_no_doubt)
+{
+    static const char text[] =
+        "kernel k\nsize N\ntensor X[N,16] f16, Z[16,N,16] f16\nfor i in N by 64\n"
+        "  tile x: ub[i,16] f16\n  load x <- X\n  for once in 1 by 1\n    for j in 16 by 1\n"
+        "      store Z[j,i,16 from 0] <- x\n";
+    static const int64_t given[] = {1 << 24};
+    const struct tiling tiling = {{1}};
+    struct kernel_text kernel;
+    struct violation list[MAX_VIOLATIONS] = {{.text = ""}};
+    struct space space = {.kind = &kernel_space_tile, .hw = &hw};
+    cr_assert_eq(kernel_text_parse("k", text, strlen(text), &kernel, &error), STATUS_OK, "%s",
+                 error.text);
+    cr_assert_eq(
+        kernel_space_create(&space, &kernel, given, DTYPE_F16, DTYPE_F16, hw.cores, &error),
+        STATUS_OK, "%s", error.text);
+    cr_expect_eq(space.kind->violations(&space, &tiling, list), 0, "%s", list[0].text);
+    cr_expect_not(kernel_space_of(&space)->plans[0]->doubts.any);
+    space_close(&space);
+    kernel_text_clear(&kernel);
+}
+
 /* What is shipped is certain by its structure, but for what picks by numbers. */
 Test(kernel_content, shipped_kernels_leave_no_doubt)
 {
