@@ -263,15 +263,46 @@ static bool feeds_products(const struct hardware *hw, int path)
     return (memories[OPERAND_A] | memories[OPERAND_B]) >> hw->paths[path].destination & 1;
 }
 
+/* Vector operations say in a byte how many blocks lie from one repeat to the next, and from one
+ * block to the next (BinaryRepeatParams of Ascend C's documentation). */
+enum { MOST_BLOCKS_APART = 255 };
+
+static enum status check_vector(const struct operand *operand, int line,
+                                const struct instruction *in, int64_t carried,
+                                const struct pieces *pieces)
+{
+    const struct hardware *hw = operand->writer->plan->hw;
+    const struct plan_tile *tile = &operand->writer->plan->tiles[operand->part->tile];
+    int64_t block_bytes = hw->buffers[tile->buffer].alignment_bytes;
+    int64_t bytes = pieces->elements * dtype_bytes(tile->type);
+    int from = dtype_bytes(in->type), to = dtype_bytes(in->to_type);
+    int64_t lanes = hw->vector_repeat_bytes / (from > to ? from : to);
+    int64_t apart = pieces->stride[0] * dtype_bytes(tile->type) / block_bytes;
+    char expected[96];
+    if (pieces->strides != 1 || (bytes != block_bytes && pieces->elements != lanes)) {
+        snprintf(expected, sizeof expected,
+                 "one, or such of %lld bytes or %lld elements, evenly apart; loop over rows",
+                 (long long)block_bytes, (long long)lanes);
+        return refuse(operand, line, pieces, expected);
+    }
+    if (carried > lanes && pieces->elements < lanes)
+        apart *= lanes / pieces->elements;
+    if (-MOST_BLOCKS_APART <= apart && apart <= MOST_BLOCKS_APART)
+        return STATUS_OK;
+    snprintf(expected, sizeof expected,
+             "repeats %d blocks of %lld bytes apart or less, not %lld; loop over rows",
+             MOST_BLOCKS_APART, (long long)block_bytes, (long long)apart);
+    return refuse(operand, line, pieces, expected);
+}
+
 /* Can the instruction take a part of one stride or more? */
 static enum status check_strides(const struct operand *operand, int line,
-                                 const struct instruction *in, const struct pieces *pieces)
+                                 const struct instruction *in, int64_t carried,
+                                 const struct pieces *pieces)
 {
     const struct hardware *hw = operand->writer->plan->hw;
     const struct plan_tile *tile = &operand->writer->plan->tiles[operand->part->tile];
     const struct buffer *buffer = &hw->buffers[tile->buffer];
-    int64_t bytes = pieces->elements * dtype_bytes(tile->type);
-    char expected[96];
     if ((in->kind == INSTRUCTION_MOVE && operand->part->role == OPERAND_SRC2) ||
         (in->kind == INSTRUCTION_MATRIX && operand->part->role == OPERAND_SRC))
         return refuse(operand, line, pieces, "one: it is a row of factors or of first sums");
@@ -291,14 +322,7 @@ static enum status check_strides(const struct operand *operand, int line,
                    : refuse(operand, line, pieces,
                             most == 1 ? "such as one stride reaches" : "such as two strides reach");
     }
-    int from = dtype_bytes(in->type), to = dtype_bytes(in->to_type);
-    int64_t lanes = hw->vector_repeat_bytes / (from > to ? from : to);
-    if (pieces->strides == 1 && (bytes == buffer->alignment_bytes || pieces->elements == lanes))
-        return STATUS_OK;
-    snprintf(expected, sizeof expected,
-             "one, or such of %lld bytes or %lld elements, evenly apart; loop over rows",
-             (long long)buffer->alignment_bytes, (long long)lanes);
-    return refuse(operand, line, pieces, expected);
+    return check_vector(operand, line, in, carried, pieces);
 }
 
 /* The rows of a part of which the instruction takes so many elements. */
@@ -312,7 +336,7 @@ static enum status put_rows(const struct operand *operand, int line, const struc
     find_pieces(operand, length, &pieces);
     if (pieces.strides == 0 || (carried <= pieces.elements && in->kind != INSTRUCTION_MATRIX))
         return STATUS_OK;
-    TRY(check_strides(operand, line, in, &pieces));
+    TRY(check_strides(operand, line, in, carried, &pieces));
     all = all_of(operand, length);
     if (pieces.strides == 1 && carried < all && carried % pieces.elements == 0)
         pieces.count[0] = carried / pieces.elements;

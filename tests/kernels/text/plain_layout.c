@@ -180,8 +180,8 @@ static int64_t pieces_of(const struct laid *laid, int *strides, int64_t stride[]
 }
 
 static bool may_take(const struct plain *plain, const struct instruction *in, int role,
-                     const struct plain_use *use, const struct laid *laid, int64_t piece,
-                     int strides, const int64_t stride[])
+                     const struct plain_use *use, const struct laid *laid, int64_t carried,
+                     int64_t piece, int strides, const int64_t stride[])
 {
     const struct plain_tile *tile = &plain->tiles[use->tile];
     const struct buffer *buffer = &plain->hw->buffers[tile->buffer];
@@ -208,8 +208,14 @@ static bool may_take(const struct plain *plain, const struct instruction *in, in
         return strides == 1 || feeds || !buffer->capacity_bytes;
     }
     int from = dtype_bytes(in->type), to = dtype_bytes(in->to_type);
-    return strides == 1 && (piece * bytes == buffer->alignment_bytes ||
-                            piece == plain->hw->vector_repeat_bytes / (from > to ? from : to));
+    int64_t lanes = plain->hw->vector_repeat_bytes / (from > to ? from : to);
+    bool is_repeat = piece == lanes;
+    if (strides != 1 || (piece * bytes != buffer->alignment_bytes && !is_repeat))
+        return false;
+    int64_t bytes_apart = stride[0] * bytes; /* of what a byte has to say, in blocks */
+    if (!is_repeat && piece < lanes && carried > lanes)
+        bytes_apart = bytes_apart / piece * lanes;
+    return llabs(bytes_apart) <= 255 * buffer->alignment_bytes;
 }
 
 static int role_of(const struct instruction *in, int use)
@@ -244,9 +250,11 @@ static bool lies(struct plain *plain, int line, const struct instruction *in, in
     int64_t piece = pieces_of(&laid, &strides, stride), all = laid.count;
     bool fine = strides == 0 || (carried <= piece && !is_product);
     if (!fine && carried < all && !is_move && !is_product && strides == 1)
-        fine = carried % piece == 0 && may_take(plain, in, role, use, &laid, piece, 1, stride);
+        fine = carried % piece == 0 &&
+               may_take(plain, in, role, use, &laid, carried, piece, 1, stride);
     else if (!fine)
-        fine = carried == all && may_take(plain, in, role, use, &laid, piece, strides, stride);
+        fine = carried == all &&
+               may_take(plain, in, role, use, &laid, carried, piece, strides, stride);
     free(laid.at);
     return fine || plain_fail(plain, PLAIN_WRONG, line, "a part in pieces");
 }

@@ -125,6 +125,43 @@ Test(kernel_layout, parts_that_no_instruction_takes_are_refused)
     hardware_clear(&hw);
 }
 
+/* From one repeat to the next there may be 255 blocks. */
+Test(kernel_layout, repeats_that_lie_far_apart_are_refused)
+{
+    static const struct {
+        const char *body, *why; /* NULL: it is taken */
+    } cases[] = {
+        {"tile x: ub[2,4080] f16\nvecDup x <- 0.0\nrelu x[2 from 0,128 from 0] <- "
+         "x[2 from 0,128 from 0]\n",
+         NULL},
+        {"tile x: ub[2,4096] f16\nvecDup x <- 0.0\nrelu x[2 from 0,128 from 0] <- "
+         "x[2 from 0,128 from 0]\n",
+         "a part of tile 'x' in 2 pieces of 256 bytes, expected repeats 255 blocks of 32 bytes "
+         "apart or less, not 256; loop over rows"},
+        {"tile x: ub[8,4080] f16\nvecDup x <- 0.0\nrelu x[8 from 0,16 from 0] <- "
+         "x[8 from 0,16 from 0]\n",
+         NULL},
+        {"tile x: ub[16,496] f16\nvecDup x <- 0.0\nrelu x[16 from 0,16 from 0] <- "
+         "x[16 from 0,16 from 0]\n",
+         NULL},
+        {"tile x: ub[16,512] f16\nvecDup x <- 0.0\nrelu x[16 from 0,16 from 0] <- "
+         "x[16 from 0,16 from 0]\n",
+         "not 256; loop over rows"},
+    };
+    machine_load_named(&hw, "ascend310", "");
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        char body[1024];
+        struct error error;
+        snprintf(body, sizeof body, "tensor Y[C] f16\n%sstore Y <- x[0,128 from 0]\n",
+                 cases[n].body);
+        char *program = program_of(body, &error);
+        cr_expect(cases[n].why ? !program && strstr(error.text, cases[n].why) : program != NULL,
+                  "%zu: %s", n, error.text);
+        free(program);
+    }
+    hardware_clear(&hw);
+}
+
 /* Columns of one row of the matrix unit's blocks are one behind another in its memories; those of
  * several are not. */
 Test(kernel_layout, products_take_no_strides)
