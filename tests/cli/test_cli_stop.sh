@@ -123,6 +123,7 @@ flash_attention 32x4096x128 ascend910b2
 gelu 45088768 ascend910b2
 layernorm 4096x4096 ascend910b2
 layernorm_long 4096x65536 ascend910b2
+layernorm_matrix 4096x4096 ascend310
 matmul_epilogue 4096x4096x4096 ascend910b2
 matmul_thesis 4096x4096x4096 ascend310
 matmul_two_level 4096x4096x4096 ascend910b2

@@ -771,6 +771,17 @@ const struct reference references[] = {
     {"rms_norm_rows", "ascend910b2", {30, 600}, {0}, rms_norm, 5e-3, 1e-3, 30, true, NULL, NULL},
     {"rms_norm_long", "ascend910b2", {4, 3000}, {0}, rms_norm, 5e-3, 1e-3, 30, true, NULL, NULL},
     {"layernorm", "ascend910b2", {30, 600}, {0}, layernorm, 5e-3, 0.02, 8, true, NULL, NULL},
+    {"layernorm_matrix",
+     "ascend310 ascend910",
+     {50, 600},
+     {0},
+     layernorm,
+     5e-3,
+     0.02,
+     8,
+     false,
+     NULL,
+     NULL},
     {"layernorm_long", "ascend910b2", {4, 3000}, {0}, layernorm, 5e-3, 0.02, 8, true, NULL, NULL},
 };
 const int reference_count = sizeof references / sizeof *references;

@@ -74,6 +74,8 @@ static const struct row {
     {"gelu", "ascend910b2", {500000}, {5000}},
     {"layernorm", "ascend910", {300, 1000}, {30, 200}},
     {"layernorm", "ascend910b2", {300, 1000}, {30, 200}},
+    {"layernorm_matrix", "ascend310", {300, 2000}, {50, 200}},
+    {"layernorm_matrix", "ascend910", {300, 2000}, {50, 200}},
     {"layernorm_long", "ascend910", {5, 100000}, {3, 2000}},
     {"layernorm_long", "ascend910b2", {5, 100000}, {3, 2000}},
     {"matmul_thesis", "ascend310", {256, 512, 200, 2}, {64, 48, 80, 2}},
