@@ -60,6 +60,20 @@ static void weight_quant(const struct reference_data *p, double *c)
     free(b);
 }
 
+/* The scale of each column behind the sum. */
+static void weight_scaled(const struct reference_data *p, double *c)
+{
+    int64_t n = p->size[2];
+    product(p, of(p, "B"), c);
+    for (int64_t i = 0; i < p->size[0] * n; i++)
+        c[i] *= of(p, "S")[i % n];
+}
+
+static void fit_8_bits(int64_t size[])
+{
+    size[3] = 8;
+}
+
 /* 8 bits, or 4 of an even number of columns. */
 static void fit_weights(int64_t size[])
 {
@@ -163,7 +177,7 @@ static void prepare_quarters(const struct reference_data *p)
 }
 
 const struct reference quant_references[] = {
-    {"weight_quant_matmul",
+    {"split/weight_quant_matmul",
      "ascend910b2",
      {70, 200, 200, 2},
      {0},
@@ -174,7 +188,7 @@ const struct reference quant_references[] = {
      true,
      fit_weights,
      prepare_weights},
-    {"matmul_epilogue",
+    {"split/matmul_epilogue",
      "ascend910b2",
      {70, 100, 100, 2, 2, 3, 2, 1},
      {0},
@@ -185,7 +199,7 @@ const struct reference quant_references[] = {
      false,
      fit_epilogue,
      NULL},
-    {"matmul_epilogue",
+    {"split/matmul_epilogue",
      "ascend910b2",
      {70, 100, 100, 2, 2, 2, 2, 2},
      {0},
@@ -196,7 +210,7 @@ const struct reference quant_references[] = {
      false,
      fit_epilogue,
      prepare_quarters},
-    {.name = "quant_matmul",
+    {.name = "split/quant_matmul",
      .chips = "ascend910b2",
      .most = {40, 1300, 100, 2},
      .compute = quant,
@@ -204,7 +218,7 @@ const struct reference quant_references[] = {
      .largest = 8,
      .fit = fit_tokens,
      .prepare = prepare_scales},
-    {"matmul_epilogue",
+    {"split/matmul_epilogue",
      "ascend910b2",
      {70, 100, 100, 2, 2, 2, 1, 2},
      {0},
@@ -215,5 +229,46 @@ const struct reference quant_references[] = {
      false,
      fit_fixp,
      prepare_quarters},
+    {.name = "weight_quant_matmul",
+     .chips = "ascend310 ascend910",
+     .most = {70, 200, 200, 1},
+     .compute = weight_scaled,
+     .relative = 1e-3,
+     .absolute = 1e-4,
+     .largest = 4,
+     .is_hostile = true,
+     .fit = fit_8_bits,
+     .prepare = prepare_weights},
+    {.name = "matmul_epilogue",
+     .chips = "ascend910",
+     .most = {70, 100, 100, 2, 2, 3, 2, 1},
+     .compute = epilogue,
+     .relative = 1e-3,
+     .absolute = 1e-5,
+     .largest = 0.5,
+     .fit = fit_epilogue},
+    {.name = "matmul_epilogue", /* GELU by exp and ln of f16 */
+     .chips = "ascend310",
+     .most = {70, 100, 100, 2, 2, 3, 2, 1},
+     .compute = epilogue,
+     .relative = 4e-3,
+     .absolute = 4e-3,
+     .largest = 0.5,
+     .fit = fit_epilogue},
+    {.name = "matmul_epilogue",
+     .chips = "ascend310 ascend910",
+     .most = {70, 100, 100, 2, 2, 2, 2, 2},
+     .compute = epilogue,
+     .largest = 4,
+     .fit = fit_epilogue,
+     .prepare = prepare_quarters},
+    {.name = "quant_matmul", /* sums that f32 holds */
+     .chips = "ascend310 ascend910",
+     .most = {40, 1000, 100, 2},
+     .compute = quant,
+     .relative = EXACT,
+     .largest = 8,
+     .fit = fit_tokens,
+     .prepare = prepare_scales},
 };
 const int quant_reference_count = sizeof quant_references / sizeof *quant_references;
