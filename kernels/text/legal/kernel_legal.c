@@ -313,7 +313,8 @@ static bool keeps_requires(const struct kernel_space *ks, const struct kernel_va
 }
 
 /* With the least values of what is open, and each combination of the open axes that decide by
- * words: none fits, so nothing that begins so does. */
+ * words: none fits, so nothing that begins so does. A structure that cannot be with the least copies
+ * may be with more. */
 static bool begins(const struct kernel_space *ks, const struct tiling *tiling, unsigned open)
 {
     const struct space_plan *plan;
@@ -325,7 +326,7 @@ static bool begins(const struct kernel_space *ks, const struct tiling *tiling, u
     if (axis == ks->kernel->axis_count) {
         plan = kernel_find_plan(ks, tiling);
         if (!plan || !plan->is_possible || !plan->fit.grows)
-            return !plan || plan->is_possible;
+            return !plan || plan->is_possible || open & ks->copy_axes;
         return kernel_set_tiling(ks, tiling, &values, NULL) &&
                kernel_fits(&plan->plan, &plan->fit, &values, &played);
     }
@@ -336,12 +337,12 @@ static bool begins(const struct kernel_space *ks, const struct tiling *tiling, u
     return false;
 }
 
-/* Words are tried one by one, the last one that is fixed with those after it: what is asked is
- * whether any value from there on will do. */
+/* Words are tried one by one, the last one that is fixed with those after it, as are copies: what is
+ * asked is whether any value from there on will do. */
 static bool may_begin(const struct kernel_space *ks, const struct tiling *tiling, int fixed)
 {
     struct tiling least = *tiling;
-    unsigned open = fixed > 0 ? 1U << (fixed - 1) & ks->word_axes : 0;
+    unsigned open = fixed > 0 ? 1U << (fixed - 1) & (ks->word_axes | ks->copy_axes) : 0;
     for (int a = fixed; a < ks->kernel->axis_count; a++)
         if (!(ks->block_axes >> a & 1)) {
             least.value[a] = ks->least[a];

@@ -225,6 +225,7 @@ enum status kernel_make_plans(struct kernel_space *ks, const struct space *space
     unsigned axes = kernel_plan_axes(ks->kernel, true) | ks->block_axes;
     ks->word_axes = kernel_plan_axes(ks->kernel, false) & ~ks->block_axes;
     ks->word_axes |= kernel_plan_axes(ks->kernel, true) & ~of_copies(ks) & ~ks->block_axes;
+    ks->copy_axes = axes & ~ks->word_axes & ~ks->block_axes;
     for (int a = 0; a < space->axis_count; a++)
         if (axes >> a & 1)
             decisions->axes[decisions->axis_count++] = a;

@@ -49,6 +49,7 @@ struct kernel_space {
     int cores;                 /* up to so many */
     unsigned block_axes; /* bits: have one value in a block, which may be asked of any prefix */
     unsigned word_axes;  /* bits: decide a plan, other than by how many copies tiles have */
+    unsigned copy_axes;  /* bits: decide it so */
     unsigned require_axes[KERNEL_MAX_REQUIRES]; /* bits: that each asks for */
     struct axis axes[SPACE_MAX_AXES];
     const char **words[SPACE_MAX_AXES]; /* owned */
