@@ -89,6 +89,22 @@ struct operator_nesting {
     bool (*same)(const struct space *a, const struct space *b, const struct tiling *tiling);
 };
 
+/* Bounds of many tilings at once: of boxes in the boxes that roots are, which together are the
+ * space. */
+struct operator_boxes {
+    /* *made is closed by the caller. NULL: nothing is known of this space's boxes, or there is
+     * nothing to gain, or it was not made before space->stop: then STATUS_STOPPED. */
+    enum status (*open)(const struct space *space, void **made, struct error *error);
+    void (*close)(void *made);
+    int (*root_count)(const void *made);
+    const struct space_box *(*root)(const void *made, int number);
+    size_t (*scratch_bytes)(const void *made); /* that a thread needs for bounds */
+    /* A summary whose bound holds for every legal tiling of a box in the root; false: none of them
+     * is legal. */
+    bool (*summarise)(const void *made, int root, const struct space_box *box, void *scratch,
+                      struct work *work);
+};
+
 /* A theorem by which a search rules tilings out without a bound of their own. */
 struct operator_rule {
     const char *key;   /* of its count in JSON */
@@ -140,6 +156,7 @@ struct operator_space {
     void (*least)(const struct space *space, const struct space_block *block, struct work *work);
     /* NULL where a space is small enough to list. */
     const struct operator_nesting *nesting;
+    const struct operator_boxes *boxes; /* NULL: tilings have bounds one by one, or by prefixes */
     /* The programs of a tiling by name, NULL-terminated. */
     const char *const *parts;
     /* Where a tiling's time is a sum of several programs', each as often as it counts: how many

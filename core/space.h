@@ -39,6 +39,11 @@ struct space_block {
     const int64_t *values[SPACE_MAX_AXES];
 };
 
+/* A part of a block: of each axis the values from number `first` to number `last`. */
+struct space_box {
+    int block, first[SPACE_MAX_AXES], last[SPACE_MAX_AXES];
+};
+
 struct operator_space;
 struct stop; /* core/stop.h */
 

@@ -51,10 +51,10 @@ static void add_proof(json_t *facts, const struct tune_answer *a)
 {
     char all[TEXT_SIZE], legal[TEXT_SIZE], pruned[TEXT_SIZE], played[TEXT_SIZE];
     char cores[2 * TEXT_SIZE];
-    report_fact(facts, "search", "%s tilings%s, %s of them legal: %s ruled out by a bound, %s %s",
+    report_fact(facts, "search", "%s tilings%s, %s of them %slegal: %s ruled out by a bound, %s %s",
                 text_count(a->search->candidates, all), tune_core_counts_text(a, cores),
-                text_count(a->search->feasible, legal), text_count(a->search->pruned, pruned),
-                text_count(a->search->simulated, played),
+                text_count(a->search->feasible, legal), a->search->unasked ? "known to be " : "",
+                text_count(a->search->pruned, pruned), text_count(a->search->simulated, played),
                 a->space->hw->host ? "timed by the model" : "simulated");
     if (!tune_best(a))
         return;

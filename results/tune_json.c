@@ -125,6 +125,8 @@ static json_t *search_json(const struct tune_answer *a)
                   (json_int_t)s->pruned, "simulated", (json_int_t)s->simulated, "optimal",
                   tune_is_optimal(a), "lower_bound_ns", (double)s->lower_bound_fs / FS_PER_NS,
                   "gap", tune_gap(a), "seconds", s->seconds, "threads", a->threads);
+    if (s->unasked)
+        json_object_set_new(search, "feasible_at_least", json_true());
     set_within(search, "within_1_percent", "within_1_percent_at_most", &s->within_1_percent);
     if (space_core_axis(a->space) >= 0) {
         json_t *counts = json_array();

@@ -279,7 +279,8 @@ static void put_measured(const struct tune_answer *a, const struct style *style,
 
 /* ------------------------------------------------------------------ how the search went */
 
-/* What was cut short does not know of all tilings whether they are legal. */
+/* What was cut short, or ruled tilings out many at once, does not know of all whether they are
+ * legal. */
 static void put_legal(const struct tune_answer *a, const struct style *style, FILE *out)
 {
     char all[TEXT_SIZE], none[TEXT_SIZE], legal[TEXT_SIZE], cores[2 * TEXT_SIZE];
@@ -287,7 +288,7 @@ static void put_legal(const struct tune_answer *a, const struct style *style, FI
     text_count(a->search->candidates - a->search->feasible, none);
     text_count(a->search->feasible, legal);
     tune_core_counts_text(a, cores);
-    if (a->cut_short)
+    if (a->cut_short || a->search->unasked)
         text_put_line("search", style, out, "%s tilings%s: %s are known to be legal", all, cores,
                       legal);
     else

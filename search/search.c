@@ -360,6 +360,7 @@ static void fill_proof(const struct search_run *run, struct search_result *resul
     result->candidates = run->space->candidates;
     result->simulated = run->simulated;
     result->feasible = proof.feasible;
+    result->unasked = proof.unasked;
     result->pruned = finished && proof.feasible >= 0 ? proof.feasible - run->simulated : 0;
     memcpy(result->pruned_by, proof.pruned_by, sizeof result->pruned_by);
     result->optimal = finished && result->count > 0;
@@ -436,6 +437,8 @@ void search_run_close(struct search_run *run)
     incumbents_close(&run->incumbents);
     recorder_close(&run->recorder);
     bounder_close(&run->bounder);
+    if (run->boxes)
+        run->space->kind->boxes->close(run->boxes);
     free(run->candidates.items);
     free(run->state);
     free(run->pool);

@@ -22,6 +22,8 @@
 #include "search/prefix.h"
 #include "search/workers.h"
 
+struct open_box; /* search/boxes.c */
+
 enum { SEARCH_BATCH = 64 };
 
 /* Of a source with nothing open. */
@@ -35,6 +37,7 @@ struct piece {
     int level;                  /* … how long it is, and will be after: the source's to say */
     int64_t bounded, count, capacity;
     struct open_node *longer; /* what it is split into; owned until it is observed */
+    struct open_box *boxes;   /* likewise, itself first, of a box (search/boxes.h) */
 };
 
 struct batch {
@@ -48,6 +51,7 @@ struct proof {
     int64_t next_fs;  /* no tiling that is open is faster; NOTHING_OPEN: none is */
     bool counted;     /* these are all: what is not open cannot matter */
     bool bounded;     /* next_fs holds for all that was not simulated; else the roofline does */
+    bool unasked;     /* of others it was not asked whether they are legal */
     int64_t pruned_by[SEARCH_MAX_RULES];
 };
 
@@ -57,6 +61,7 @@ struct search_run {
     const struct search_strategy *strategy;
     const struct search_source *source;
     void *state, *pool; /* the strategy's own and the source's own, owned */
+    void *boxes;        /* of struct operator_boxes, owned; NULL: there are none */
     int threads;
     bool more; /* can be opened, beside what is open */
     struct timespec started;

@@ -1,13 +1,19 @@
 /* In order of lower bound, until no bound of what is left can win. */
+#include "search/boxes.h"
 #include "search/nested.h"
 #include "search/strategy.h"
 
+/* Who wants to see all that is legal gets a list. */
 static enum status init(struct search_run *run, struct error *error)
 {
     const struct operator_space *kind = run->space->kind;
-    (void)error;
     run->source = kind->source ? kind->source : kind->nesting ? &nested_source : &listed_source;
-    return STATUS_OK;
+    if (run->source != &listed_source || !kind->boxes || run->options->keep_reached)
+        return STATUS_OK;
+    enum status status = kind->boxes->open(run->space, &run->boxes, error);
+    if (run->boxes)
+        run->source = &boxes_source;
+    return status == STATUS_STOPPED ? STATUS_OK : status;
 }
 
 static enum status refill(struct search_run *run, bool *more, struct error *error)

@@ -116,6 +116,8 @@ static json_t *answer_json(const struct job *job, const struct job_result *resul
         json_object_update_new(answer,
                                json_pack("{s:I, s:I}", "feasible", (json_int_t)search->feasible,
                                          "pruned", (json_int_t)search->pruned));
+    if (search->unasked)
+        json_object_set_new(answer, "feasible_at_least", json_true());
     const struct operator_rule *rules = job->space.kind->rules;
     for (int r = 0; rules && rules[r].key; r++)
         json_object_set_new(answer, rules[r].key, json_integer(search->pruned_by[r]));
@@ -264,6 +266,7 @@ static bool get_rules(const json_t *answer, const struct operator_rule *rules, i
 static bool get_legal(const json_t *answer, struct search_result *search)
 {
     search->feasible = -1;
+    search->unasked = json_is_true(json_object_get(answer, "feasible_at_least"));
     return !json_object_get(answer, "feasible") ||
            (get_integer(answer, "feasible", 0, &search->feasible) &&
             get_integer(answer, "pruned", 0, &search->pruned));

@@ -45,6 +45,10 @@ enum status kernel_details(const struct problem *problem, const struct space *sp
                            const struct details_options *options, struct json_t *details,
                            struct error *error);
 
+/* kernel_boxes.c; and its `open` of any space, however small. */
+extern const struct operator_boxes kernel_boxes;
+enum status kernel_boxes_make(const struct space *space, void **made, struct error *error);
+
 bool kernel_possible(const struct space *space, const struct tiling *tiling, int fixed);
 bool kernel_is_legal(const struct space *space, const struct tiling *tiling);
 int kernel_violations(const struct space *space, const struct tiling *tiling,
@@ -55,7 +59,7 @@ int kernel_violations(const struct space *space, const struct tiling *tiling,
     .legal = kernel_is_legal, .violations = kernel_violations, .cores_used = kernel_cores_used,    \
     .summarise = kernel_space_summarise, .least = kernel_least, .parts = kernel_parts,             \
     .generate = kernel_generate, .roofline_ns = kernel_roofline_ns, .numbers = &kernel_numbers,    \
-    .picture = kernel_picture
+    .picture = kernel_picture, .boxes = &kernel_boxes
 
 /* Of an operator that is nothing but its text (kernel_operator.c). */
 extern const struct operator_space kernel_space_tile;

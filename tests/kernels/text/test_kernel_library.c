@@ -6,6 +6,7 @@
 #include "kernels/text/space/kernel_space.h"
 #include "search/search.h"
 #include "tests/support/cases.h"
+#include "tests/support/expect_boxes.h"
 #include "tests/support/expect_clean.h"
 #include "tests/support/library.h"
 #include "tests/support/machine.h"
@@ -415,4 +416,29 @@ Test(kernel_library, what_bounds_find_is_the_best_of_all)
         cr_expect_eq(best_ns[0], best_ns[1], "%s on %s: %f, the best %f", rows[r].name,
                      rows[r].chip, best_ns[0], best_ns[1]);
     }
+}
+
+/* Small problems by boxes and one by one; of the larger ones boxes alone. */
+Test(kernel_library, boxes_bound_what_is_in_them, .timeout = 900)
+{
+    struct boxes_seen seen = {0};
+    for (int r = 0; r < ROWS; r += 1 + 3 * (test_thinning() > 1)) {
+        struct kernel_text kernel;
+        struct hardware hw;
+        struct space space;
+        struct error error;
+        if (rows[r].lacks)
+            continue;
+        cr_assert_eq(open_row(&rows[r], rows[r].small, &kernel, &hw, &space, &error), STATUS_OK,
+                     "%s: %s", rows[r].name, error.text);
+        expect_boxes(&space, (unsigned long)r, test_cases(100), &seen, rows[r].name);
+        if (space.candidates < 3000)
+            expect_same_by_boxes(&space, &seen, rows[r].name);
+        close_row(&kernel, &hw, &space);
+    }
+    cr_log_info("%d spaces, %d boxes, %d empty, %d tilings; %d of %d alone are tight; %d searches "
+                "simulated %d of %d",
+                seen.spaces, seen.boxes, seen.empty, seen.members, seen.tight, seen.points,
+                seen.searched, seen.simulated, seen.listed);
+    cr_expect_gt(seen.spaces, ROWS / 8);
 }

@@ -1,0 +1,447 @@
+/* A table of operations, found again by a hash (Fibonacci hashing, Knuth 1973). */
+#include "kernels/text/tape/kernel_tape.h"
+
+#include "core/array.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct interval everything = {-INFINITY, INFINITY};
+
+/* ------------------------------------------------------------------ operations on intervals */
+
+static struct interval point(double number)
+{
+    return (struct interval){number, number};
+}
+
+static bool is_point(struct interval a)
+{
+    return a.lo == a.hi;
+}
+
+static double least4(double a, double b, double c, double d)
+{
+    return fmin(fmin(a, b), fmin(c, d));
+}
+
+static double most4(double a, double b, double c, double d)
+{
+    return fmax(fmax(a, b), fmax(c, d));
+}
+
+/* 0 times infinity is 0: a factor is finite, however large. */
+static double times(double a, double b)
+{
+    return a == 0 || b == 0 ? 0 : a * b;
+}
+
+static struct interval multiply(struct interval a, struct interval b)
+{
+    if (a.lo >= 0 && b.lo >= 0)
+        return (struct interval){times(a.lo, b.lo), times(a.hi, b.hi)};
+    double w = times(a.lo, b.lo), x = times(a.lo, b.hi), y = times(a.hi, b.lo),
+           z = times(a.hi, b.hi);
+    return (struct interval){least4(w, x, y, z), most4(w, x, y, z)};
+}
+
+/* By what is above 0. */
+static struct interval quotient(struct interval a, struct interval b)
+{
+    return (struct interval){a.lo / (a.lo >= 0 ? b.hi : b.lo), a.hi / (a.hi >= 0 ? b.lo : b.hi)};
+}
+
+static struct interval divide(struct interval a, struct interval b)
+{
+    if (!(b.lo > 0) || isinf(a.lo) || isinf(a.hi) || isinf(b.hi))
+        return everything;
+    struct interval q = quotient(a, b);
+    return (struct interval){floor(q.lo), floor(q.hi)};
+}
+
+static struct interval cdiv(struct interval a, struct interval b)
+{
+    if (!(b.lo > 0) || isinf(a.lo) || isinf(a.hi) || isinf(b.hi))
+        return everything;
+    struct interval q = quotient(a, b);
+    return (struct interval){ceil(q.lo), ceil(q.hi)};
+}
+
+/* The next multiple is no less, and less than b more. */
+static struct interval up(struct interval a, struct interval b)
+{
+    struct interval counts = cdiv(a, b);
+    if (isinf(counts.lo))
+        return everything;
+    struct interval all = multiply(counts, b);
+    return (struct interval){fmax(all.lo, a.lo), is_point(b) ? all.hi : fmin(all.hi, a.hi + b.hi)};
+}
+
+static struct interval remainder_of(struct interval a, struct interval b)
+{
+    if (!(b.lo > 0) || isinf(a.lo) || isinf(a.hi) || isinf(b.hi))
+        return everything;
+    if (is_point(a) && is_point(b))
+        return point(a.lo - floor(a.lo / b.lo) * b.lo);
+    return (struct interval){0, a.lo >= 0 ? fmin(a.hi, b.hi) : b.hi};
+}
+
+static double log2_up(double number)
+{
+    int power = 0;
+    while (power < 62 && ldexp(1, power) < number)
+        power++;
+    return power;
+}
+
+static struct interval log2_of(struct interval a)
+{
+    return a.lo >= 1 ? (struct interval){log2_up(a.lo), log2_up(a.hi)} : everything;
+}
+
+static struct interval pow2(struct interval a)
+{
+    return a.lo >= 0 && a.hi <= 62 ? (struct interval){exp2(a.lo), exp2(a.hi)} : everything;
+}
+
+/* Euclid. */
+static struct interval gcd(struct interval a, struct interval b)
+{
+    if (!(a.lo >= 1 && b.lo >= 1))
+        return everything;
+    if (!is_point(a) || !is_point(b))
+        return (struct interval){1, fmin(a.hi, b.hi)};
+    double x = a.lo, y = b.lo;
+    while (y > 0) {
+        double rest = fmod(x, y);
+        x = y;
+        y = rest;
+    }
+    return point(x);
+}
+
+static struct interval truth(bool never, bool always)
+{
+    return (struct interval){always, !never};
+}
+
+static struct interval choose(struct interval condition, struct interval then,
+                              struct interval otherwise)
+{
+    if (condition.lo > 0 || condition.hi < 0)
+        return then;
+    if (condition.lo == 0 && condition.hi == 0)
+        return otherwise;
+    return (struct interval){fmin(then.lo, otherwise.lo), fmax(then.hi, otherwise.hi)};
+}
+
+/* Of pieces of several lengths nothing is known but that they take time. */
+static struct interval burst(const struct tape *tape, int table, struct interval bytes,
+                             struct interval alignment)
+{
+    const struct price price = {.burst_table = (int8_t)table};
+    if (!is_point(bytes) || !is_point(alignment) || isinf(bytes.lo) || isinf(alignment.lo))
+        return (struct interval){0, INFINITY};
+    return point(
+        (double)hardware_burst_fs(tape->hw, &price, (int64_t)bytes.lo, (int64_t)alignment.lo));
+}
+
+static struct interval compute(const struct tape *tape, const struct tape_operation *o,
+                               struct interval a, struct interval b, struct interval c)
+{
+    switch (o->op) {
+    case TAPE_NUMBER:
+        return point(o->number);
+    case TAPE_ADD:
+        return (struct interval){a.lo + b.lo, a.hi + b.hi};
+    case TAPE_SUBTRACT:
+        return (struct interval){a.lo - b.hi, a.hi - b.lo};
+    case TAPE_MULTIPLY:
+        return multiply(a, b);
+    case TAPE_DIVIDE:
+        return divide(a, b);
+    case TAPE_REMAINDER:
+        return remainder_of(a, b);
+    case TAPE_CDIV:
+        return cdiv(a, b);
+    case TAPE_UP:
+        return up(a, b);
+    case TAPE_MIN:
+        return (struct interval){fmin(a.lo, b.lo), fmin(a.hi, b.hi)};
+    case TAPE_MAX:
+        return (struct interval){fmax(a.lo, b.lo), fmax(a.hi, b.hi)};
+    case TAPE_LOG2:
+        return log2_of(a);
+    case TAPE_POW2:
+        return pow2(a);
+    case TAPE_GCD:
+        return gcd(a, b);
+    case TAPE_EQUAL:
+        return truth(a.hi < b.lo || b.hi < a.lo, is_point(a) && is_point(b) && a.lo == b.lo);
+    case TAPE_LESS:
+        return truth(a.lo >= b.hi, a.hi < b.lo);
+    case TAPE_AT_MOST:
+        return truth(a.lo > b.hi, a.hi <= b.lo);
+    case TAPE_CHOICE:
+        return choose(a, b, c);
+    case TAPE_SHARE:
+        return (struct interval){a.lo / o->number * (1 - 1e-12), a.hi / o->number};
+    case TAPE_AT_LEAST:
+        return (struct interval){fmax(a.lo, b.lo), fmax(a.hi, b.lo)};
+    case TAPE_BURST:
+        return burst(tape, (int)o->number, a, b);
+    default:
+        return everything;
+    }
+}
+
+/* ------------------------------------------------------------------ writing */
+
+enum { FIRST_SLOTS = 1024 };
+
+static enum status enlarge(struct tape *tape);
+
+enum status tape_begin(struct tape *tape, const struct hardware *hw, struct error *error)
+{
+    *tape = (struct tape){.hw = hw};
+    if (enlarge(tape) == STATUS_OK)
+        return STATUS_OK;
+    tape_clear(tape);
+    return error_memory(error);
+}
+
+void tape_clear(struct tape *tape)
+{
+    free(tape->operations);
+    free(tape->known);
+    free(tape->slots);
+    free(tape->outputs);
+    *tape = (struct tape){.hw = NULL};
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    return (hash ^ value) * UINT64_C(0x9E3779B97F4A7C15);
+}
+
+/* The slot of an operation, or the empty one where it would be. */
+static int find_slot(const struct tape *tape, const struct tape_operation *o)
+{
+    uint64_t bits, hash = mix(0, (uint64_t)o->op);
+    memcpy(&bits, &o->number, sizeof bits);
+    hash = mix(mix(mix(mix(hash, (uint64_t)o->a), (uint64_t)o->b), (uint64_t)o->c), bits);
+    int slot = (int)(hash >> 40) & (tape->slot_count - 1);
+    for (; tape->slots[slot] >= 0; slot = (slot + 1) & (tape->slot_count - 1)) {
+        const struct tape_operation *other = &tape->operations[tape->slots[slot]];
+        if (other->op == o->op && other->a == o->a && other->b == o->b && other->c == o->c &&
+            memcmp(&other->number, &o->number, sizeof o->number) == 0)
+            break;
+    }
+    return slot;
+}
+
+static enum status enlarge(struct tape *tape)
+{
+    int capacity = tape->capacity ? 2 * tape->capacity : FIRST_SLOTS / 2;
+    struct tape_operation *operations =
+        realloc(tape->operations, (size_t)capacity * sizeof *operations);
+    tape->operations = operations ? operations : tape->operations;
+    struct interval *known = realloc(tape->known, (size_t)capacity * sizeof *known);
+    tape->known = known ? known : tape->known;
+    int *slots = malloc(2 * (size_t)capacity * sizeof *slots);
+    if (!operations || !known || !slots) {
+        free(slots);
+        return STATUS_NO_MEMORY;
+    }
+    free(tape->slots);
+    tape->slots = slots;
+    tape->capacity = capacity;
+    tape->slot_count = 2 * capacity;
+    memset(slots, -1, (size_t)tape->slot_count * sizeof *slots);
+    for (int i = 0; i < tape->count; i++)
+        slots[find_slot(tape, &tape->operations[i])] = i;
+    return STATUS_OK;
+}
+
+static int add(struct tape *tape, struct tape_operation o, struct interval known)
+{
+    int slot = find_slot(tape, &o);
+    if (tape->slots[slot] >= 0)
+        return tape->slots[slot];
+    if (tape->count == tape->capacity) {
+        tape->failed |= tape->count == TAPE_MAX_OPERATIONS || enlarge(tape) != STATUS_OK;
+        if (tape->failed)
+            return 0;
+        slot = find_slot(tape, &o);
+    }
+    tape->slots[slot] = tape->count;
+    tape->operations[tape->count] = o;
+    tape->known[tape->count] = known;
+    return tape->count++;
+}
+
+int tape_number(struct tape *tape, double number)
+{
+    return add(tape, (struct tape_operation){.op = TAPE_NUMBER, .number = number}, point(number));
+}
+
+int tape_input(struct tape *tape, int number, double least, double most)
+{
+    if (least == most)
+        return tape_number(tape, least);
+    return add(tape, (struct tape_operation){.op = TAPE_INPUT, .number = number},
+               (struct interval){least, most});
+}
+
+static bool is_number(const struct tape *tape, int a, double number)
+{
+    return tape->known[a].lo == number && tape->known[a].hi == number;
+}
+
+/* An operation whose result is one of its operands; -1: it is none. */
+static int shorten(const struct tape *tape, enum tape_op op, int a, int b)
+{
+    struct interval x = tape->known[a], y = tape->known[b];
+    switch (op) {
+    case TAPE_ADD:
+        return is_number(tape, a, 0) ? b : is_number(tape, b, 0) ? a : -1;
+    case TAPE_SUBTRACT:
+        return is_number(tape, b, 0) ? a : -1;
+    case TAPE_MULTIPLY:
+        return is_number(tape, a, 1) || is_number(tape, b, 0)   ? b
+               : is_number(tape, b, 1) || is_number(tape, a, 0) ? a
+                                                                : -1;
+    case TAPE_CDIV:
+    case TAPE_DIVIDE:
+    case TAPE_UP:
+        return is_number(tape, b, 1) && tape->operations[a].op != TAPE_SHARE ? a : -1;
+    case TAPE_MIN:
+        return a == b || x.hi <= y.lo ? a : y.hi <= x.lo ? b : -1;
+    case TAPE_MAX:
+        return a == b || x.lo >= y.hi ? a : y.lo >= x.hi ? b : -1;
+    case TAPE_AT_LEAST:
+        return a == b || x.lo >= y.hi ? a : -1;
+    default:
+        return -1;
+    }
+}
+
+static bool has_order(enum tape_op op)
+{
+    return op != TAPE_ADD && op != TAPE_MULTIPLY && op != TAPE_MIN && op != TAPE_MAX &&
+           op != TAPE_EQUAL && op != TAPE_GCD;
+}
+
+static int put(struct tape *tape, struct tape_operation o)
+{
+    struct interval known = compute(tape, &o, tape->known[o.a], tape->known[o.b], tape->known[o.c]);
+    return is_point(known) && !isinf(known.lo) ? tape_number(tape, known.lo) : add(tape, o, known);
+}
+
+int tape_apply(struct tape *tape, enum tape_op op, int a, int b)
+{
+    int same = shorten(tape, op, a, b);
+    if (same >= 0)
+        return same;
+    bool turned = !has_order(op) && a > b;
+    return put(tape, (struct tape_operation){.op = op, .a = turned ? b : a, .b = turned ? a : b});
+}
+
+int tape_choice(struct tape *tape, int condition, int then, int otherwise)
+{
+    struct interval known = tape->known[condition];
+    if (then == otherwise || known.lo > 0 || known.hi < 0)
+        return then;
+    if (known.lo == 0 && known.hi == 0)
+        return otherwise;
+    return put(tape, (struct tape_operation){
+                         .op = TAPE_CHOICE, .a = condition, .b = then, .c = otherwise});
+}
+
+int tape_share(struct tape *tape, int a, int parts)
+{
+    return parts == 1
+               ? a
+               : put(tape, (struct tape_operation){.op = TAPE_SHARE, .a = a, .number = parts});
+}
+
+int tape_burst(struct tape *tape, int bytes, int alignment, int table)
+{
+    return put(tape, (struct tape_operation){
+                         .op = TAPE_BURST, .a = bytes, .b = alignment, .number = table});
+}
+
+/* ------------------------------------------------------------------ the end */
+
+static int operand_count(enum tape_op op)
+{
+    return op <= TAPE_INPUT                                         ? 0
+           : op == TAPE_LOG2 || op == TAPE_POW2 || op == TAPE_SHARE ? 1
+           : op == TAPE_CHOICE                                      ? 3
+                                                                    : 2;
+}
+
+/* From the end on, as operands come first; then what is needed moves together. */
+static void drop(struct tape *tape, int *place)
+{
+    int kept = 0;
+    for (int i = tape->count - 1; i >= 0; i--) {
+        const struct tape_operation *o = &tape->operations[i];
+        const int operands[] = {o->a, o->b, o->c};
+        for (int k = 0; place[i] >= 0 && k < operand_count(o->op); k++)
+            place[operands[k]] = 0;
+    }
+    for (int i = 0; i < tape->count; i++) {
+        if (place[i] < 0)
+            continue;
+        struct tape_operation o = tape->operations[i];
+        int count = operand_count(o.op);
+        o.a = count > 0 ? place[o.a] : 0;
+        o.b = count > 1 ? place[o.b] : 0;
+        o.c = count > 2 ? place[o.c] : 0;
+        tape->operations[place[i] = kept++] = o;
+    }
+    tape->count = kept;
+}
+
+enum status tape_end(struct tape *tape, const int outputs[], int count, struct error *error)
+{
+    if (tape->failed)
+        return error_set(error, STATUS_TOO_LARGE, "more than %d operations", TAPE_MAX_OPERATIONS);
+    int *place = malloc((size_t)(tape->count + 1) * sizeof *place);
+    tape->outputs = malloc((size_t)(count + 1) * sizeof *tape->outputs);
+    if (!place || !tape->outputs) {
+        free(place);
+        return error_memory(error);
+    }
+    memset(place, -1, (size_t)tape->count * sizeof *place);
+    for (int i = 0; i < count; i++)
+        place[outputs[i]] = 0;
+    drop(tape, place);
+    for (int i = 0; i < count; i++)
+        tape->outputs[i] = place[outputs[i]];
+    tape->output_count = count;
+    free(place);
+    free(tape->known);
+    free(tape->slots);
+    tape->known = NULL;
+    tape->slots = NULL;
+    struct tape_operation *smaller =
+        realloc(tape->operations, (size_t)(tape->count + 1) * sizeof *smaller);
+    tape->operations = smaller ? smaller : tape->operations;
+    return STATUS_OK;
+}
+
+void tape_run(const struct tape *tape, const struct interval inputs[], struct interval scratch[],
+              struct interval results[])
+{
+    for (int i = 0; i < tape->count; i++) {
+        const struct tape_operation *o = &tape->operations[i];
+        scratch[i] = o->op == TAPE_INPUT
+                         ? inputs[(int)o->number]
+                         : compute(tape, o, scratch[o->a], scratch[o->b], scratch[o->c]);
+    }
+    for (int i = 0; i < tape->output_count; i++)
+        results[i] = scratch[tape->outputs[i]];
+}

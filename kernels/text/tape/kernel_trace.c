@@ -1,0 +1,334 @@
+/* Puts the tapes of a structure together: expressions, what fits, and the lines of a summary. */
+#include "kernels/text/tape/kernel_trace_parts.h"
+
+#include "kernels/limits.h"
+#include "kernels/text/plan/kernel_structure.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------ expressions */
+
+static int negate(struct tracer *t, int a)
+{
+    return tape_apply(t->tape, TAPE_EQUAL, a, trace_number(t, 0));
+}
+
+int trace_apply(struct tracer *t, enum expression_op op, int a, int b)
+{
+    static const enum tape_op same[EXPRESSION_OPS] = {
+        [EXPRESSION_ADD] = TAPE_ADD,
+        [EXPRESSION_SUBTRACT] = TAPE_SUBTRACT,
+        [EXPRESSION_MULTIPLY] = TAPE_MULTIPLY,
+        [EXPRESSION_DIVIDE] = TAPE_DIVIDE,
+        [EXPRESSION_REMAINDER] = TAPE_REMAINDER,
+        [EXPRESSION_UP] = TAPE_UP,
+        [EXPRESSION_CDIV] = TAPE_CDIV,
+        [EXPRESSION_LOG2] = TAPE_LOG2,
+        [EXPRESSION_POW2] = TAPE_POW2,
+        [EXPRESSION_GCD] = TAPE_GCD,
+        [EXPRESSION_MIN] = TAPE_MIN,
+        [EXPRESSION_MAX] = TAPE_MAX,
+        [EXPRESSION_EQUAL] = TAPE_EQUAL,
+        [EXPRESSION_IN] = TAPE_EQUAL,
+        [EXPRESSION_LESS] = TAPE_LESS,
+        [EXPRESSION_AT_MOST] = TAPE_AT_MOST,
+    };
+    if (op == EXPRESSION_MORE)
+        return tape_apply(t->tape, TAPE_LESS, b, a);
+    if (op == EXPRESSION_AT_LEAST)
+        return tape_apply(t->tape, TAPE_AT_MOST, b, a);
+    if (op == EXPRESSION_UNEQUAL)
+        return negate(t, tape_apply(t->tape, TAPE_EQUAL, a, b));
+    if (op == EXPRESSION_NEGATE)
+        return tape_apply(t->tape, TAPE_SUBTRACT, trace_number(t, 0), a);
+    t->failed |= same[op] == TAPE_NUMBER;
+    bool is_unary = op == EXPRESSION_LOG2 || op == EXPRESSION_POW2;
+    return t->failed ? 0 : tape_apply(t->tape, same[op], a, is_unary ? 0 : b);
+}
+
+/* What stands for itself. */
+static int leaf(struct tracer *t, const struct expression *e)
+{
+    int64_t value;
+    if (e->op == EXPRESSION_AXIS && t->open >> e->number & 1)
+        return tape_input(t->tape, (int)e->number, t->axes[e->number].lo, t->axes[e->number].hi);
+    if (e->op == EXPRESSION_LET)
+        return t->values->is_shared[e->number]
+                   ? trace_number(t, (double)t->values->lets[e->number].length)
+                   : trace_expression(t, t->plan->kernel->lets[e->number].value);
+    if (e->op == EXPRESSION_LOOP && t->has_rounds)
+        return t->lengths[e->number];
+    bool is_known = e->kind != EXPRESSION_IS_REAL && !e->loops &&
+                    kernel_number(t->values, e, &value, NULL) == STATUS_OK;
+    t->failed |= !is_known;
+    return trace_number(t, is_known ? (double)value : 0);
+}
+
+static int comparison(struct tracer *t, const struct expression *e)
+{
+    int left = trace_expression(t, e->args), any = trace_number(t, 0);
+    for (const struct expression *arg = e->args->next; arg; arg = arg->next)
+        any = tape_apply(t->tape, TAPE_MAX, any,
+                         trace_apply(t, e->op, left, trace_expression(t, arg)));
+    return any;
+}
+
+int trace_expression(struct tracer *t, const struct expression *e)
+{
+    int none = trace_number(t, 0), all = trace_number(t, 1);
+    if (!e->args)
+        return leaf(t, e);
+    for (const struct expression *arg = e->args; arg; arg = arg->next)
+        t->failed |= arg->kind == EXPRESSION_IS_REAL;
+    if (t->failed || e->kind == EXPRESSION_IS_REAL) {
+        t->failed = true;
+        return 0;
+    }
+    const struct expression *second = e->args->next;
+    switch (e->op) {
+    case EXPRESSION_LET:
+        return leaf(t, e);
+    case EXPRESSION_NOT:
+        return negate(t, trace_expression(t, e->args));
+    case EXPRESSION_AND:
+        return tape_choice(t->tape, trace_expression(t, e->args), trace_expression(t, second),
+                           none);
+    case EXPRESSION_OR:
+        return tape_choice(t->tape, trace_expression(t, e->args), all, trace_expression(t, second));
+    case EXPRESSION_IF:
+        return tape_choice(t->tape, trace_expression(t, e->args), trace_expression(t, second),
+                           trace_expression(t, second->next));
+    default:
+        break;
+    }
+    if (e->kind == EXPRESSION_IS_TRUTH)
+        return comparison(t, e);
+    int value = trace_expression(t, e->args);
+    if (!second)
+        return trace_apply(t, e->op, value, none);
+    for (; second; second = second->next)
+        value = trace_apply(t, e->op, value, trace_expression(t, second));
+    return value;
+}
+
+/* ------------------------------------------------------------------ what fits */
+
+/* How long first rounds are, and whether there are any. */
+static void enter_loops(struct tracer *t, int exists[KERNEL_MAX_LOOPS + 1])
+{
+    exists[0] = trace_number(t, 1);
+    for (int loop = 1; loop < t->plan->loop_count; loop++) {
+        const struct plan_loop *l = &t->plan->loops[loop];
+        const struct kernel_loop *text = &t->plan->kernel->loops[l->text_loop];
+        int in = trace_expression(t, text->in);
+        int any = tape_apply(t->tape, TAPE_LESS, trace_number(t, 0), in);
+        exists[loop] = tape_apply(t->tape, TAPE_MIN, exists[l->around], any);
+        t->lengths[l->text_loop] = tape_apply(t->tape, TAPE_MIN, in, trace_expression(t, text->by));
+    }
+}
+
+static int bytes_of(struct tracer *t, int number, const int exists[])
+{
+    const struct plan_tile *tile = &t->plan->tiles[number];
+    int64_t unit = t->plan->hw->buffers[tile->buffer].alignment_bytes;
+    int bytes = trace_number(t, dtype_bytes(tile->type));
+    for (int d = 0; d < tile->dim_count; d++)
+        bytes = tape_apply(t->tape, TAPE_MULTIPLY, bytes, trace_expression(t, tile->dims[d]));
+    if (unit > 1)
+        bytes = tape_apply(t->tape, TAPE_UP, bytes, trace_number(t, (double)unit));
+    int copies =
+        tile->turns ? trace_expression(t, tile->turns) : trace_number(t, (double)tile->copies);
+    bytes = tape_apply(t->tape, TAPE_MULTIPLY, bytes, copies);
+    return tape_choice(t->tape, exists[tile->life], bytes, trace_number(t, 0));
+}
+
+/* Whether the first rounds' tiles fit, where these are the largest, and the text's conditions. */
+static int trace_fits(struct tracer *t)
+{
+    const struct kernel_fit *fit = &t->space_plan->fit;
+    int exists[KERNEL_MAX_LOOPS + 1], fits = trace_number(t, 1);
+    for (int r = 0; r < t->plan->kernel->require_count; r++) {
+        int holds = trace_expression(t, t->plan->kernel->requires[r].truth);
+        fits = tape_choice(t->tape, holds, fits, trace_number(t, 0));
+    }
+    t->has_rounds = true;
+    if (fit->grows)
+        enter_loops(t, exists);
+    for (int s = 0; s < fit->sum_count && fit->grows; s++) {
+        int sum = trace_number(t, 0);
+        for (int i = 0; i < fit->sums[s].count; i++)
+            sum = tape_apply(t->tape, TAPE_ADD, sum, bytes_of(t, fit->sums[s].tiles[i], exists));
+        int64_t capacity = t->plan->hw->buffers[fit->sums[s].buffer].capacity_bytes;
+        int holds = tape_apply(t->tape, TAPE_AT_MOST, sum, trace_number(t, (double)capacity));
+        fits = tape_choice(t->tape, holds, fits, trace_number(t, 0));
+    }
+    t->has_rounds = false;
+    return fits;
+}
+
+/* ------------------------------------------------------------------ work */
+
+/* A vector operation's first repeat is in its base: without it, and with all repeats, the sum over
+ * rounds is one of repeats. */
+static struct trace_price price_of(const struct tracer *t, int step, int cores)
+{
+    const struct hardware *hw = t->plan->hw;
+    const struct price *price = &hw->prices[t->plan->steps[step].price];
+    struct trace_price found = {
+        .base_fs = (double)price->base_fs,
+        .fs_per_unit = price->bus >= 0 ? 1e15 / (double)hardware_bus_share(hw, price, cores)
+                                       : (double)price->rate.fs / (double)price->rate.units};
+    if (t->plan->steps[step].kind == INSTRUCTION_VECTOR)
+        found.base_fs -= found.fs_per_unit;
+    return found;
+}
+
+enum { LINE_NUMBERS = 3 }; /* instructions, units, burst_fs of each line */
+
+static void add_to(struct tracer *t, int *sum, int value)
+{
+    *sum = tape_apply(t->tape, TAPE_ADD, *sum, value);
+}
+
+static void trace_lines(struct tracer *t, const struct work_chains *chains, int cores,
+                        int lines[WORK_MAX_LINES * LINE_NUMBERS])
+{
+    struct trace_times *times = calloc(PLAN_MAX_STEPS, sizeof *times);
+    double late_fs[PLAN_MAX_STEPS];
+    int instructions[PLAN_MAX_STEPS], ends[WORK_MAX_CHAINS];
+    const struct work_layout *layout = &chains->layout;
+    t->failed |= !times;
+    for (int i = 0; i < layout->line_count * LINE_NUMBERS; i++)
+        lines[i] = trace_number(t, 0);
+    for (int s = 0; s < t->plan->step_count && !t->failed && !t->tape->failed; s++) {
+        struct trace_price price = price_of(t, s, cores);
+        t->failed |= price.base_fs < 0;
+        late_fs[s] = (double)t->plan->hw->prices[t->plan->steps[s].price].latency_fs;
+        struct trace_sum sum = trace_step(t, s, price, &times[s]);
+        int *line = &lines[chains->line[s] * LINE_NUMBERS];
+        instructions[s] = sum.instructions;
+        add_to(t, &line[0], sum.instructions);
+        add_to(t, &line[1], sum.units);
+        add_to(t, &line[2], sum.burst_fs);
+    }
+    if (!t->failed && !t->tape->failed) {
+        trace_ends(t, chains, times, late_fs, instructions, ends);
+        for (int c = 0; c < layout->chain_count - 1; c++)
+            lines[(layout->total_count + c) * LINE_NUMBERS + 2] = ends[c];
+    }
+    free(times);
+}
+
+/* ------------------------------------------------------------------ all of it */
+
+static void find_vector_lines(const struct tracer *t, const struct work_chains *chains,
+                              struct kernel_trace *trace)
+{
+    for (int s = 0; s < t->plan->step_count; s++)
+        if (t->plan->steps[s].kind == INSTRUCTION_VECTOR)
+            trace->vector_lines |= UINT64_C(1) << chains->line[s];
+}
+
+static void give_cells(struct tracer *t)
+{
+    const struct kernel_cells *cells = &t->work->cells;
+    for (int i = 0; i < cells->given_count && !t->failed; i++) {
+        const struct cell *cell = &cells->cells[cells->given[i]];
+        int *value = &t->cells[cells->given[i]];
+        if (cell->kind == CELL_NUMBER)
+            *value = trace_number(t, (double)cell->number);
+        else if (cell->kind == CELL_GIVEN)
+            *value = trace_expression(t, cell->given);
+        else if (cell->kind == CELL_APPLY)
+            *value = trace_apply(t, cell->op, t->cells[cell->args[0]], t->cells[cell->args[1]]);
+        else
+            *value = tape_choice(t->tape, t->cells[cell->args[0]], t->cells[cell->args[1]],
+                                 t->cells[cell->args[2]]);
+    }
+}
+
+static enum status finish(struct tracer *t, const int outputs[], int count, struct error *error)
+{
+    if (t->failed)
+        return error_set(error, STATUS_TOO_LARGE, "a structure that no tape can say");
+    return tape_end(t->tape, outputs, count, error);
+}
+
+static enum status make(struct tracer *t, int cores, struct kernel_trace *trace,
+                        struct error *error)
+{
+    int lines[WORK_MAX_LINES * LINE_NUMBERS];
+    const struct work_chains *chains = &t->work->chains[WORK_SHAPES_CHANGE];
+    trace->layout = &chains->layout;
+    trace->cores = cores;
+    trace->layout_number = t->space_plan->number * WORK_VARIANTS + WORK_SHAPES_CHANGE;
+    find_vector_lines(t, chains, trace);
+    t->tape = &trace->fits;
+    TRY(tape_begin(t->tape, t->plan->hw, error));
+    int fits = trace_fits(t);
+    TRY(finish(t, &fits, 1, error));
+    t->tape = &trace->work;
+    TRY(tape_begin(t->tape, t->plan->hw, error));
+    give_cells(t);
+    trace_lines(t, chains, cores, lines);
+    return finish(t, lines, chains->layout.line_count * LINE_NUMBERS, error);
+}
+
+enum status kernel_trace_make(const struct space_plan *plan, const struct kernel_values *values,
+                              int cores, unsigned open, const struct interval axes[],
+                              struct kernel_trace *trace, struct error *error)
+{
+    struct tracer *t = calloc(1, sizeof *t);
+    *trace = (struct kernel_trace){.cores = cores};
+    if (!t)
+        return error_memory(error);
+    t->space_plan = plan;
+    t->plan = &plan->plan;
+    t->work = plan->work;
+    t->values = values;
+    t->open = open;
+    t->axes = axes;
+    enum status status = make(t, cores, trace, error);
+    free(t);
+    if (status != STATUS_OK)
+        kernel_trace_clear(trace);
+    return status;
+}
+
+void kernel_trace_clear(struct kernel_trace *trace)
+{
+    tape_clear(&trace->fits);
+    tape_clear(&trace->work);
+}
+
+int kernel_trace_room(const struct kernel_trace *trace)
+{
+    int most = trace->fits.count > trace->work.count ? trace->fits.count : trace->work.count;
+    return most + WORK_MAX_LINES * LINE_NUMBERS;
+}
+
+struct interval kernel_trace_fits(const struct kernel_trace *trace, const struct interval axes[],
+                                  struct interval scratch[])
+{
+    struct interval fits;
+    tape_run(&trace->fits, axes, scratch, &fits);
+    return fits;
+}
+
+void kernel_trace_work(const struct kernel_trace *trace, const struct interval axes[],
+                       struct interval scratch[], struct work *work)
+{
+    struct interval *lines = scratch + trace->work.count;
+    tape_run(&trace->work, axes, scratch, lines);
+    work->cores = trace->cores;
+    work->layout = trace->layout_number;
+    for (int l = 0; l < trace->layout->line_count; l++, lines += LINE_NUMBERS) {
+        double units = lines[1].lo;
+        if (trace->vector_lines >> l & 1)
+            units -= lines[0].lo;
+        work->instructions[l] = lines[0].lo > 0 ? lines[0].lo : 0;
+        work->units[l] = units > 0 ? units : 0;
+        work->burst_fs[l] = lines[2].lo > 0 ? lines[2].lo : 0;
+    }
+}

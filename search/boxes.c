@@ -1,0 +1,386 @@
+/* Branch and bound (Land and Doig 1960) over boxes, best first. A box is halved along the axis
+ * whose values differ most, at their geometric middle; one tiling that is legal gets its own bound
+ * and waits for it to be simulated. At first, and every few batches, boxes are halved down to a
+ * tiling at once, always the half of less bound: so there is a good time early.
+ *
+ * Boxes and tilings are in one heap in an array (Williams 1964), in order of bound, then of their
+ * first tiling's index: what is taken does not depend on threads. */
+#include "search/boxes.h"
+
+#include "core/array.h"
+#include "core/stop.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+
+struct open_box {
+    int64_t bound_fs;
+    int64_t index; /* of its first tiling; alone: of the tiling */
+    int root;      /* -1: a tiling */
+    struct space_box box;
+};
+
+struct heap_of_boxes {
+    int64_t count, capacity;
+    struct open_box *items; /* owned; items[0] is the first */
+};
+
+struct boxes {
+    void **scratch; /* by thread, owned */
+    struct heap_of_boxes open, tilings;
+    int batches;
+};
+
+enum { FIRST_DIVES = 8, DIVES = 4, DIVE_EVERY = 4 };
+
+/* ---- the heap ---- */
+
+static bool is_before(const struct open_box *a, const struct open_box *b)
+{
+    return a->bound_fs != b->bound_fs ? a->bound_fs < b->bound_fs : a->index < b->index;
+}
+
+static bool push(struct heap_of_boxes *heap, const struct open_box *box)
+{
+    if (!array_reserve(&heap->items, heap->count, &heap->capacity, sizeof *heap->items))
+        return false;
+    int64_t at = heap->count++;
+    for (; at > 0 && is_before(box, &heap->items[(at - 1) / 2]); at = (at - 1) / 2)
+        heap->items[at] = heap->items[(at - 1) / 2];
+    heap->items[at] = *box;
+    return true;
+}
+
+static struct open_box pop(struct heap_of_boxes *heap)
+{
+    struct open_box *items = heap->items, first = items[0], last = items[--heap->count];
+    int64_t at = 0, child = 1;
+    for (; child < heap->count; at = child, child = 2 * at + 1) {
+        if (child + 1 < heap->count && is_before(&items[child + 1], &items[child]))
+            child++;
+        if (!is_before(&items[child], &last))
+            break;
+        items[at] = items[child];
+    }
+    items[at] = last;
+    return first;
+}
+
+static bool open_box(struct boxes *boxes, const struct open_box *box)
+{
+    return push(box->root < 0 ? &boxes->tilings : &boxes->open, box);
+}
+
+/* ---- halving ---- */
+
+static struct tiling first_tiling(const struct space *space, const struct space_box *box)
+{
+    struct tiling tiling = {.value = {0}};
+    for (int a = 0; a < space->axis_count; a++)
+        tiling.value[a] = space->blocks[box->block].values[a][box->first[a]];
+    return tiling;
+}
+
+static int64_t first_index(const struct space *space, const struct space_box *box)
+{
+    const struct space_block *block = &space->blocks[box->block];
+    int64_t index = 0;
+    for (int a = 0; a < space->axis_count; a++)
+        index = index * block->count[a] + box->first[a];
+    return block->first_index + index;
+}
+
+/* The axis whose last value is the largest multiple of its first; -1: there is one tiling. */
+static int widest_axis(const struct space *space, const struct space_box *box)
+{
+    int widest = -1;
+    double most = 0;
+    for (int a = 0; a < space->axis_count; a++) {
+        const int64_t *values = space->blocks[box->block].values[a];
+        double ratio = ((double)values[box->last[a]] + 1) / ((double)values[box->first[a]] + 1);
+        if (box->last[a] > box->first[a] && ratio > most) {
+            most = ratio;
+            widest = a;
+        }
+    }
+    return widest;
+}
+
+/* The last value of the lower half. */
+static int middle_of(const struct space *space, const struct space_box *box, int axis)
+{
+    const int64_t *values = space->blocks[box->block].values[axis];
+    int first = box->first[axis], last = box->last[axis], middle = first;
+    double mean = sqrt((double)values[first] * (double)values[last]);
+    while (middle + 1 < last && (double)values[middle + 1] <= mean)
+        middle++;
+    return middle;
+}
+
+/* Bounds a box; false: nothing in it is legal. No bound is less than that of what it is in. */
+static bool bound_box(const struct search_run *run, struct open_box *box)
+{
+    const struct boxes *boxes = run->pool;
+    const struct space *space = run->space;
+    struct tiling tiling = first_tiling(space, &box->box);
+    struct work work;
+    box->index = first_index(space, &box->box);
+    if (!space->kind->boxes->summarise(run->boxes, box->root, &box->box,
+                                       boxes->scratch[omp_get_thread_num()], &work))
+        return false;
+    int64_t fs = bounder_fs(&run->bounder, &work);
+    box->bound_fs = fs > box->bound_fs ? fs : box->bound_fs;
+    if (widest_axis(space, &box->box) >= 0)
+        return true;
+    if (!space->kind->possible(space, &tiling, space->axis_count))
+        return false;
+    fs = bounder_tiling_fs(&run->bounder, space, &tiling);
+    box->bound_fs = fs > box->bound_fs ? fs : box->bound_fs;
+    box->root = -1;
+    return true;
+}
+
+static bool keep(struct piece *piece, const struct open_box *box)
+{
+    if (!array_reserve(&piece->boxes, piece->count, &piece->capacity, sizeof *piece->boxes)) {
+        piece->failed = true;
+        return false;
+    }
+    piece->boxes[piece->count++] = *box;
+    return true;
+}
+
+/* Both halves of a box; what they are is kept, but for the one of less bound where that is to be
+ * halved next: then true, and *box is it. */
+static bool halve(struct search_run *run, struct piece *piece, struct open_box *box, bool on)
+{
+    int axis = widest_axis(run->space, &box->box);
+    int middle = middle_of(run->space, &box->box, axis);
+    struct open_box halves[2] = {*box, *box};
+    bool some[2];
+    halves[0].box.last[axis] = middle;
+    halves[1].box.first[axis] = middle + 1;
+    for (int h = 0; h < 2; h++)
+        some[h] = bound_box(run, &halves[h]);
+    piece->bounded += 2;
+    int next = some[0] && (!some[1] || is_before(&halves[0], &halves[1])) ? 0 : 1;
+    on = on && some[next] && halves[next].root >= 0;
+    for (int h = 0; h < 2; h++)
+        if (some[h] && !(on && h == next))
+            keep(piece, &halves[h]);
+    *box = halves[next];
+    return on;
+}
+
+/* What stopped in its midst may have left legal tilings out: it is as if it had not begun. */
+static void split(struct search_run *run, struct piece *piece)
+{
+    struct open_box box = piece->boxes[0];
+    while (halve(run, piece, &box, piece->level > 0))
+        ;
+    piece->ran = !stop_due(run->space->stop);
+}
+
+/* ---- the source ---- */
+
+static enum status open_source(struct search_run *run, struct error *error)
+{
+    struct boxes *boxes = run->pool;
+    boxes->scratch = calloc((size_t)run->threads + 1, sizeof *boxes->scratch);
+    if (!boxes->scratch)
+        return error_memory(error);
+    return STATUS_OK;
+}
+
+static void close_source(struct search_run *run)
+{
+    struct boxes *boxes = run->pool;
+    for (int t = 0; t < run->threads && boxes->scratch; t++)
+        free(boxes->scratch[t]);
+    free(boxes->scratch);
+    free(boxes->open.items);
+    free(boxes->tilings.items);
+}
+
+static enum status open_roots(struct search_run *run, struct error *error)
+{
+    struct boxes *boxes = run->pool;
+    const struct operator_boxes *kind = run->space->kind->boxes;
+    int count = kind->root_count(run->boxes);
+    for (int t = 0; t < run->threads; t++) {
+        boxes->scratch[t] = malloc(kind->scratch_bytes(run->boxes) + 1);
+        if (!boxes->scratch[t])
+            return error_memory(error);
+    }
+    for (int r = 0; r < count; r++) {
+        struct open_box box = {.root = r, .box = *kind->root(run->boxes, r)};
+        if (bound_box(run, &box) && !open_box(boxes, &box))
+            return error_memory(error);
+    }
+    return STATUS_OK;
+}
+
+static enum status refill(struct search_run *run, bool all, bool *more, struct error *error)
+{
+    struct boxes *boxes = run->pool;
+    (void)all;
+    *more = false;
+    recorder_begin(&run->recorder);
+    int64_t start_ns = recorder_now(&run->recorder);
+    TRY(open_roots(run, error));
+    recorder_keep(&run->recorder, PHASE_BOUNDING, start_ns, boxes->open.count, 0);
+    recorder_end(&run->recorder);
+    return STATUS_OK;
+}
+
+static int64_t first_fs(const struct heap_of_boxes *heap)
+{
+    return heap->count ? heap->items[0].bound_fs : NOTHING_OPEN;
+}
+
+static int64_t next_fs(const struct search_run *run)
+{
+    const struct boxes *boxes = run->pool;
+    int64_t a = first_fs(&boxes->open), b = first_fs(&boxes->tilings);
+    return a < b ? a : b;
+}
+
+static int64_t open_count(const struct search_run *run)
+{
+    const struct boxes *boxes = run->pool;
+    return boxes->open.count + boxes->tilings.count;
+}
+
+static void take_one(struct heap_of_boxes *heap, bool dives, struct batch *batch)
+{
+    struct open_box box = pop(heap);
+    struct piece *piece = &batch->items[batch->count++];
+    *piece = (struct piece){.is_prefix = box.root >= 0,
+                            .level = dives,
+                            .candidate = {.bound_fs = box.bound_fs, .index = box.index}};
+    keep(piece, &box);
+}
+
+/* Tilings first where there are too few times yet, and now and then. */
+static void take(struct search_run *run, int64_t limit_fs, struct batch *batch)
+{
+    struct boxes *boxes = run->pool;
+    bool none = run->incumbents.count < run->incumbents.top;
+    bool tries = none || boxes->batches % DIVE_EVERY == 0;
+    bool dives = none || boxes->batches % DIVE_EVERY == DIVE_EVERY - 1;
+    int most_dives = none ? FIRST_DIVES : DIVES;
+    if (tries && boxes->tilings.count && first_fs(&boxes->tilings) <= limit_fs) {
+        int most = none || batch->most < DIVES ? batch->most : DIVES;
+        while (batch->count < most && boxes->tilings.count && first_fs(&boxes->tilings) <= limit_fs)
+            take_one(&boxes->tilings, false, batch);
+        return;
+    }
+    int most = none && batch->most > FIRST_DIVES ? FIRST_DIVES : batch->most;
+    while (batch->count < most && open_count(run) > 0 && next_fs(run) <= limit_fs) {
+        bool is_tiling = first_fs(&boxes->tilings) <= first_fs(&boxes->open);
+        take_one(is_tiling ? &boxes->tilings : &boxes->open, dives && batch->count < most_dives,
+                 batch);
+    }
+}
+
+/* What is slower can be neither among the best nor in a count of those near them. */
+static int64_t horizon_fs(const struct search_run *run)
+{
+    double share = run->options->tolerance > ONE_PERCENT ? run->options->tolerance : ONE_PERCENT;
+    int64_t limit_fs = incumbents_limit_fs(&run->incumbents);
+    int64_t near_fs = run->incumbents.count ? within_fs(run->incumbents.time_fs[0], share) : 0;
+    return limit_fs > near_fs ? limit_fs : near_fs;
+}
+
+/* Takes in what a piece gave; one that did not run is open again. */
+static bool close_piece(struct search_run *run, struct piece *piece, int64_t horizon)
+{
+    struct boxes *boxes = run->pool;
+    bool kept = !piece->failed;
+    if (piece->candidate.time_fs) {
+        run->simulated++;
+        kept = candidates_push(&run->candidates, piece->candidate) && kept;
+    } else if (!piece->ran) {
+        kept = kept && open_box(boxes, &piece->boxes[0]);
+    }
+    for (int64_t i = 1; i < piece->count && piece->ran; i++)
+        kept = kept && (piece->boxes[i].bound_fs > horizon || open_box(boxes, &piece->boxes[i]));
+    free(piece->boxes);
+    return kept;
+}
+
+static enum status observe(struct search_run *run, struct batch *batch, struct error *error)
+{
+    struct boxes *boxes = run->pool;
+    int64_t horizon = horizon_fs(run);
+    bool kept = true;
+    for (int i = 0; i < batch->count; i++)
+        kept = close_piece(run, &batch->items[i], horizon) && kept;
+    boxes->batches++;
+    return kept ? STATUS_OK : error_memory(error);
+}
+
+static void prove(const struct search_run *run, struct proof *proof)
+{
+    *proof = (struct proof){.feasible = run->simulated,
+                            .next_fs = next_fs(run),
+                            .counted = true,
+                            .bounded = true,
+                            .unasked = true};
+}
+
+/* How many tilings a box has, legal or not; up to what a double holds. */
+static double points_of(const struct space *space, const struct space_box *box)
+{
+    double points = 1;
+    for (int a = 0; a < space->axis_count; a++)
+        points *= box->last[a] - box->first[a] + 1;
+    return points;
+}
+
+static void count_within(const struct search_run *run, struct within *within, double share,
+                         int64_t best_fs)
+{
+    const struct boxes *boxes = run->pool;
+    int64_t latest_fs = within_fs(best_fs, share);
+    double open = 0;
+    for (int64_t i = 0; i < run->simulated; i++)
+        within_note(within, &run->candidates.items[i], best_fs, share);
+    for (int64_t i = 0; i < boxes->open.count; i++)
+        if (boxes->open.items[i].bound_fs <= latest_fs)
+            open += points_of(run->space, &boxes->open.items[i].box);
+    for (int64_t i = 0; i < boxes->tilings.count; i++)
+        open += boxes->tilings.items[i].bound_fs <= latest_fs;
+    double most = (double)run->space->candidates;
+    within->at_most += (int64_t)(open < most ? open : most);
+}
+
+static enum status tell(struct search_run *run, struct search_result *result, struct error *error)
+{
+    (void)error;
+    if (result->count && !run->options->best_only) {
+        int64_t best_fs = result->best[0].timeline.end_fs;
+        count_within(run, &result->within_1_percent, ONE_PERCENT, best_fs);
+        count_within(run, &result->within_tolerance, run->options->tolerance, best_fs);
+    }
+    if (run->options->keep_reached)
+        list_keep(run, result);
+    return STATUS_OK;
+}
+
+const struct search_source boxes_source = {
+    .size = sizeof(struct boxes),
+    .batch = SEARCH_BATCH,
+    .best_only = true,
+    .open = open_source,
+    .close = close_source,
+    .refill = refill,
+    .next_fs = next_fs,
+    .open_count = open_count,
+    .take = take,
+    .observe = observe,
+    .split = split,
+    .prove = prove,
+    .tell = tell,
+};

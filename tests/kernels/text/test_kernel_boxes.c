@@ -1,0 +1,211 @@
+/* Boxes of tilings of random kernels, and of such as do what the rule for whole ranges must not
+ * take for granted; those of the library are in test_kernel_library.c. And the intervals that they
+ * are made of. */
+#include "hardware/load.h"
+#include "kernels/text/space/kernel_space.h"
+#include "kernels/text/tape/kernel_tape.h"
+#include "tests/kernels/text/random_case.h"
+#include "tests/support/cases.h"
+#include "tests/support/expect_boxes.h"
+#include "tests/support/machine.h"
+
+#include <criterion/criterion.h>
+#include <gsl/gsl_rng.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct error error;
+
+/* ------------------------------------------------------------------ intervals */
+
+enum { INPUTS = 4, OPERATIONS = 12 };
+
+static const enum tape_op drawn[] = {TAPE_ADD,       TAPE_SUBTRACT, TAPE_MULTIPLY, TAPE_DIVIDE,
+                                     TAPE_REMAINDER, TAPE_CDIV,     TAPE_UP,       TAPE_MIN,
+                                     TAPE_MAX,       TAPE_LOG2,     TAPE_POW2,     TAPE_GCD,
+                                     TAPE_EQUAL,     TAPE_LESS,     TAPE_AT_MOST};
+
+/* What stands in a kernel's text for the operation; false: it cannot be done. */
+static bool exact(enum tape_op op, double a, double b, double *result)
+{
+    static const enum expression_op same[] = {[TAPE_ADD] = EXPRESSION_ADD,
+                                              [TAPE_SUBTRACT] = EXPRESSION_SUBTRACT,
+                                              [TAPE_MULTIPLY] = EXPRESSION_MULTIPLY,
+                                              [TAPE_DIVIDE] = EXPRESSION_DIVIDE,
+                                              [TAPE_REMAINDER] = EXPRESSION_REMAINDER,
+                                              [TAPE_CDIV] = EXPRESSION_CDIV,
+                                              [TAPE_UP] = EXPRESSION_UP,
+                                              [TAPE_MIN] = EXPRESSION_MIN,
+                                              [TAPE_MAX] = EXPRESSION_MAX,
+                                              [TAPE_LOG2] = EXPRESSION_LOG2,
+                                              [TAPE_POW2] = EXPRESSION_POW2,
+                                              [TAPE_GCD] = EXPRESSION_GCD,
+                                              [TAPE_EQUAL] = EXPRESSION_EQUAL,
+                                              [TAPE_LESS] = EXPRESSION_LESS,
+                                              [TAPE_AT_MOST] = EXPRESSION_AT_MOST};
+    int64_t number;
+    bool fits = fabs(a) < 1e15 && fabs(b) < 1e15 &&
+                kernel_apply(same[op], (int64_t)a, (int64_t)b, &number) &&
+                llabs(number) < 1LL << 50;
+    *result = fits ? (double)number : NAN;
+    return fits;
+}
+
+/* A tape of random operations, and the same by the kernel's own arithmetic at a random point. */
+static void check_tape(gsl_rng *rng, const struct hardware *hw, int *compared)
+{
+    struct tape tape;
+    struct interval inputs[INPUTS], scratch[64], results[INPUTS + OPERATIONS];
+    double point[INPUTS + OPERATIONS];
+    int nodes[INPUTS + OPERATIONS];
+    cr_assert_eq(tape_begin(&tape, hw, &error), STATUS_OK);
+    for (int i = 0; i < INPUTS; i++) {
+        double lo = (double)gsl_rng_uniform_int(rng, 40) - 5;
+        inputs[i] = (struct interval){lo, lo + (double)gsl_rng_uniform_int(rng, 30)};
+        point[i] = lo + floor(gsl_rng_uniform(rng) * (inputs[i].hi - lo + 1));
+        nodes[i] = tape_input(&tape, i, inputs[i].lo, inputs[i].hi);
+    }
+    for (int i = INPUTS; i < INPUTS + OPERATIONS; i++) {
+        enum tape_op op = drawn[gsl_rng_uniform_int(rng, sizeof drawn / sizeof *drawn)];
+        int a = (int)gsl_rng_uniform_int(rng, (unsigned long)i);
+        int b = (int)gsl_rng_uniform_int(rng, (unsigned long)i);
+        bool is_choice = gsl_rng_uniform_int(rng, 8) == 0;
+        int c = (int)gsl_rng_uniform_int(rng, (unsigned long)i);
+        nodes[i] = is_choice ? tape_choice(&tape, nodes[a], nodes[b], nodes[c])
+                             : tape_apply(&tape, op, nodes[a], nodes[b]);
+        if (is_choice)
+            point[i] = isnan(point[a]) ? NAN : point[a] != 0 ? point[b] : point[c];
+        else if (isnan(point[a]) || isnan(point[b]) || !exact(op, point[a], point[b], &point[i]))
+            point[i] = NAN;
+    }
+    cr_assert_eq(tape_end(&tape, nodes, INPUTS + OPERATIONS, &error), STATUS_OK);
+    cr_assert_leq(tape.count, 64);
+    tape_run(&tape, inputs, scratch, results);
+    for (int i = 0; i < INPUTS + OPERATIONS; i++) {
+        if (isnan(point[i]))
+            continue;
+        ++*compared;
+        cr_expect(results[i].lo <= point[i] && point[i] <= results[i].hi,
+                  "number %d is %g, in [%g, %g]", i, point[i], results[i].lo, results[i].hi);
+    }
+    tape_clear(&tape);
+}
+
+Test(kernel_boxes, intervals_hold_what_operations_give)
+{
+    struct hardware hw;
+    int compared = 0;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus);
+    machine_load_named(&hw, "ascend310", "");
+    for (int n = 0; n < test_cases(20000); n++)
+        check_tape(rng, &hw, &compared);
+    cr_expect_gt(compared, test_cases(100000));
+    gsl_rng_free(rng);
+    hardware_clear(&hw);
+}
+
+/* ------------------------------------------------------------------ kernels */
+
+static void check_space(const struct kernel_text *kernel, const int64_t given[], int cores,
+                        const struct hardware *hw, unsigned long seed, const char *what,
+                        struct boxes_seen *seen)
+{
+    struct space space = {.kind = &kernel_space_tile, .hw = hw};
+    enum status status =
+        kernel_space_create(&space, kernel, given, DTYPE_F16, DTYPE_F16, cores, &error);
+    if (status == STATUS_OK && space.candidates > 0 && space.candidates < 100000) {
+        expect_boxes(&space, seed, 40, seen, what);
+        if (space.candidates < 2000)
+            expect_same_by_boxes(&space, seen, what);
+    }
+    space_close(&space);
+}
+
+Test(kernel_boxes, random_kernels, .timeout = 600)
+{
+    static const char *const chips[] = {"ascend310", "ascend910b2"};
+    struct boxes_seen seen = {0};
+    for (int c = 0; c < 2; c++) {
+        struct hardware hw;
+        machine_load_named(&hw, chips[c], "");
+        random_case_chip(&hw);
+        unsigned long cases = random_cases(30);
+        for (unsigned long seed = random_first(); seed < random_first() + cases; seed++) {
+            struct random_case *random = random_case_open(seed, &hw);
+            if (!random)
+                continue;
+            check_space(&random->kernel, random->given, random->cores, &hw, seed, random->shown,
+                        &seen);
+            random_case_close(random);
+        }
+        hardware_clear(&hw);
+    }
+    cr_log_info("%d spaces, %d boxes, %d empty, %d tilings; %d of %d alone are tight; %d searches "
+                "simulated %d of %d",
+                seen.spaces, seen.boxes, seen.empty, seen.members, seen.tight, seen.points,
+                seen.searched, seen.simulated, seen.listed);
+    cr_expect_gt(seen.members, test_cases(1000));
+}
+
+/* ------------------------------------------------------------------ what breaks the rule */
+
+#define KERNEL "kernel k\nsize N pad 16\nsize M pad 16\ntensor X[N,M] f16, Y[N,M] f16\n"
+
+/* A length in two factors; more elements than a round has; a part that reaches beyond its round; a
+ * loop of which the first or the last round does something else; rounds of which each does; several
+ * cores that deal a loop out; and stages. */
+static const char *const odd[] = {
+    KERNEL "tensor Z[N,N] f16\naxis a = slices(N)\n"
+           "for i in N by a\n  tile x: l1[i,M] f16\n  load x <- X\n  for t in 1 by 1\n"
+           "    tile l: l0a[i,16] f16\n    tile r: l0b[16,i] f16\n    tile c: l0c[i,i] f32\n"
+           "    load l <- x[:,16 from 0]\n    load r <- x[:,16 from 0] transpose=1\n"
+           "    mmad c <- l, r\n    tile y: ub[i,i] f16\n    move y <- c if has(l0c->ub)\n"
+           "    store Z <- y if has(l0c->ub)\n    store Z <- c if not has(l0c->ub)\n"
+           "  for u in M by 16\n    tile v: ub[i,u] f16\n    load v <- X\n    store Y <- v\n",
+    KERNEL "axis a = slices(N)\naxis b = 1, 2, 3, 4, 8\n"
+           "for i in N by a\n  tile x: ub[i,M] f16\n  load x <- X\n"
+           "  for k in i by b\n    vadds x[k,:] <- x[k,:], 1.0 elements=min(M*k, 16*b)\n"
+           "  store Y <- x\n",
+    KERNEL "axis a = slices(N)\naxis s = 1, 2, 3\n"
+           "for i in N by a\n  tile x: ub[s*(i-1)+1,M] f16\n  tile y: ub[i,M] f16\n"
+           "  vecDup x <- 0.0\n  load x[i from 0,:] <- X\n  relu y <- x[i from 0,:]\n"
+           "  store Y <- y\n",
+    KERNEL "axis a = slices(N)\naxis b = slices(M)\n"
+           "for i in N by a\n  tile t: ub[i,16] f16\n  for j in M by b\n"
+           "    tile x: ub[i,j] f16 x 2\n    load x <- X\n    relu x <- x if first(j)\n"
+           "    vecDup t <- 1.0 if last(j)\n    store Y <- x\n",
+    KERNEL "axis a = slices(N)\naxis f = 1, 2, 3, 4\n"
+           "for i in N by a\n  tile x: ub[i,M] f16\n  load x <- X\n"
+           "  for e in f by 1 each\n    relu x[1 from begin(e) % i,16 from 0] <- "
+           "x[1 from begin(e) % i,16 from 0]\n  store Y <- x\n",
+    KERNEL "axis a = slices(N)\naxis b = slices(M)\naxis c = 1, 2, 3\n"
+           "for i in N by a\n  @1 for j in M by b\n    tile x: ub[i,j] f16 x c\n"
+           "    load x <- X\n    relu x <- x\n    store Y <- x\n",
+    KERNEL "axis a = slices(N)\naxis b = slices(M)\naxis c = 1, 2\ncores N\n"
+           "for i in N by a\n  for j in M by b\n    tile x: ub[i,j] f16 x c\n"
+           "    tile y: ub[i,j] f16 x c\n    load x <- X\n    @1 relu y <- x\n"
+           "    @1 store Y <- y\n",
+};
+
+Test(kernel_boxes, odd_kernels, .timeout = 300)
+{
+    static const char *const chips[] = {"ascend310", "ascend910b2"};
+    static const int64_t sizes[][2] = {{48, 48}, {80, 112}, {16, 320}, {208, 32}};
+    struct boxes_seen seen = {0};
+    for (int c = 0; c < 2; c++) {
+        struct hardware hw;
+        machine_load_named(&hw, chips[c], "");
+        for (size_t n = 0; n < sizeof odd / sizeof *odd; n++) {
+            struct kernel_text kernel;
+            cr_assert_eq(kernel_text_parse("k", odd[n], strlen(odd[n]), &kernel, &error), STATUS_OK,
+                         "%zu: %s", n, error.text);
+            for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+                check_space(&kernel, sizes[s], 2, &hw, n * 10 + s, odd[n], &seen);
+            kernel_text_clear(&kernel);
+        }
+        hardware_clear(&hw);
+    }
+    cr_expect_gt(seen.searched, 20);
+    cr_expect_gt(seen.members, test_cases(3000));
+}
