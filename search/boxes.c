@@ -176,6 +176,8 @@ static bool halve(struct search_run *run, struct piece *piece, struct open_box *
 /* What stopped in its midst may have left legal tilings out: it is as if it had not begun. */
 static void split(struct search_run *run, struct piece *piece)
 {
+    if (piece->failed)
+        return;
     struct open_box box = piece->boxes[0];
     while (halve(run, piece, &box, piece->level > 0))
         ;

@@ -71,7 +71,7 @@ static void show(const struct checker *c, const struct tiling *tiling, char text
     tiling_text(c->space->axes, c->space->axis_count, tiling, text, 512);
 }
 
-static void check_member(const struct checker *c, const struct tiling *tiling, bool fits,
+static void check_member(struct checker *c, const struct tiling *tiling, bool fits,
                          int64_t bound_fs, bool is_alone)
 {
     char text[512];
@@ -84,8 +84,7 @@ static void check_member(const struct checker *c, const struct tiling *tiling, b
     cr_expect(fits, "%s: nothing is said to fit, but %s does", c->what, text);
     if (!fits)
         return;
-    cr_assert_eq(tiling_simulator_run((struct tiling_simulator *)&c->simulator, c->space, tiling, 0,
-                                      &timeline, &error),
+    cr_assert_eq(tiling_simulator_run(&c->simulator, c->space, tiling, 0, &timeline, &error),
                  STATUS_OK, "%s: %s", c->what, error.text);
     cr_expect_leq(bound_fs, timeline.end_fs, "%s: %s takes %lld fs, its box %lld fs or more",
                   c->what, text, (long long)timeline.end_fs, (long long)bound_fs);
@@ -94,7 +93,7 @@ static void check_member(const struct checker *c, const struct tiling *tiling, b
     c->seen->tight += is_alone && (double)bound_fs >= 0.95 * (double)own_fs;
 }
 
-static void check_box(const struct checker *c)
+static void check_box(struct checker *c)
 {
     struct work work;
     int root = draw(c->rng, c->kind->root_count(c->made));
