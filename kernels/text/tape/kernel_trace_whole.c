@@ -111,8 +111,7 @@ bool trace_is_subadditive(const struct tracer *t, int number, int level, uint64_
 {
     const struct cell_step *step = &t->work->cells.steps[number];
     int hanging = 0;
-    if (!find_group(t, step, level, group) ||
-        (step->begins | step->ends | t->plan->steps[number].once) & *group)
+    if (!find_group(t, step, level, group) || t->plan->steps[number].once & *group)
         return false;
     struct whole whole = {t, *group};
     bool is_move = t->plan->steps[number].kind == INSTRUCTION_MOVE;

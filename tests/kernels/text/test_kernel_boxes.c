@@ -152,7 +152,8 @@ Test(kernel_boxes, random_kernels, .timeout = 600)
 
 #define KERNEL "kernel k\nsize N pad 16\nsize M pad 16\ntensor X[N,M] f16, Y[N,M] f16\n"
 
-/* A length in two factors; more elements than a round has; a part that reaches beyond its round; a
+/* A length in two factors; what is rounded down, and the less of two that are rounded up; more
+ * elements than a round has; a part that reaches beyond its round; a
  * loop of which the first or the last round does something else; rounds of which each does; several
  * cores that deal a loop out; and stages. */
 static const char *const odd[] = {
@@ -163,9 +164,16 @@ static const char *const odd[] = {
            "    mmad c <- l, r\n    tile y: ub[i,i] f16\n    move y <- c if has(l0c->ub)\n"
            "    store Z <- y if has(l0c->ub)\n    store Z <- c if not has(l0c->ub)\n"
            "  for u in M by 16\n    tile v: ub[i,u] f16\n    load v <- X\n    store Y <- v\n",
+    KERNEL "axis a = 2, 4, 5, 8\nfor i in N by a\n  tile x: ub[i,M] f16\n  load x <- X\n"
+           "  for r in 20 by 1\n    vadd x <- x, 1.0 elements=max(i / 3 * M, 16)\n"
+           "  store Y <- x\n",
+    KERNEL "axis a = 6, 10, 12\nfor i in N by a\n  tile x: ub[up(i,20),M] f16\n"
+           "  vecDup x <- 0.0\n  load x[i from 0,:] <- X\n  for r in 20 by 1\n"
+           "    vadd x <- x, 1.0 elements=min(up(i,6),up(i,10))*M\n"
+           "  store Y <- x[i from 0,:]\n",
     KERNEL "axis a = slices(N)\naxis b = 1, 2, 3, 4, 8\n"
            "for i in N by a\n  tile x: ub[i,M] f16\n  load x <- X\n"
-           "  for k in i by b\n    vadds x[k,:] <- x[k,:], 1.0 elements=min(M*k, 16*b)\n"
+           "  for k in i by b\n    vadd x[k,:] <- x[k,:], 1.0 elements=min(M*k, 16*b)\n"
            "  store Y <- x\n",
     KERNEL "axis a = slices(N)\naxis s = 1, 2, 3\n"
            "for i in N by a\n  tile x: ub[s*(i-1)+1,M] f16\n  tile y: ub[i,M] f16\n"
@@ -191,7 +199,7 @@ static const char *const odd[] = {
 Test(kernel_boxes, odd_kernels, .timeout = 300)
 {
     static const char *const chips[] = {"ascend310", "ascend910b2"};
-    static const int64_t sizes[][2] = {{48, 48}, {80, 112}, {16, 320}, {208, 32}};
+    static const int64_t sizes[][2] = {{48, 48}, {80, 112}, {16, 4096}, {208, 32}};
     struct boxes_seen seen = {0};
     for (int c = 0; c < 2; c++) {
         struct hardware hw;
@@ -200,8 +208,10 @@ Test(kernel_boxes, odd_kernels, .timeout = 300)
             struct kernel_text kernel;
             cr_assert_eq(kernel_text_parse("k", odd[n], strlen(odd[n]), &kernel, &error), STATUS_OK,
                          "%zu: %s", n, error.text);
+            int spaces = seen.spaces;
             for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
                 check_space(&kernel, sizes[s], 2, &hw, n * 10 + s, odd[n], &seen);
+            cr_expect_geq(seen.spaces, spaces + 2, "%s on %s: %s", odd[n], chips[c], error.text);
             kernel_text_clear(&kernel);
         }
         hardware_clear(&hw);
