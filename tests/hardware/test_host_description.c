@@ -222,6 +222,8 @@ Test(host_description, write_load)
     struct hardware first, second;
     load_ok(HOST, NULL, &first);
     first.host->levels[2].shared_gbps[1] = 37.123456789012345;
+    memset(first.host->levels[1].shared_gbps, 0, sizeof first.host->levels[1].shared_gbps);
+    first.host->levels[1].shared_count = 0; /* threads could not be measured together */
     cr_assert_eq(
         description_of_host(first.host, "A \"name\"", "test", &sources, &description, &error),
         STATUS_OK);

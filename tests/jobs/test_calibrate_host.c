@@ -411,6 +411,23 @@ Test(calibrate_host, families)
     free(times);
 }
 
+/* How much is not tested, that something is. */
+Test(calibrate_host, threads_read_together)
+{
+    const struct topology_source here = {NULL, NULL, NULL};
+    struct calibrate_control control = {.stop = NULL};
+    struct contention *contention = calloc(1, sizeof *contention);
+    struct topology t;
+    struct error error = {0};
+    cr_assert_eq(topology_read(&here, 1, &t, &error), STATUS_OK, "%s", error.text);
+    cr_assert_eq(contention_measure(&t, HOST_PORTABLE, 0, 1 << 20, &control, contention, &error),
+                 STATUS_OK, "%s", error.text);
+    cr_expect(contention->count == 1 && contention->measured[0]);
+    cr_expect_gt(contention->total_gbps[0], 0);
+    cr_expect_gt(control.samples, 0);
+    free(contention);
+}
+
 static volatile sig_atomic_t stop_now = 1;
 
 Test(calibrate_host, stopped_before_it_begins)
@@ -496,6 +513,26 @@ Test(calibrate_host, what_is_told)
     cr_expect_float_eq(json_real_value(json_object_get(loop, "peak_share")), 160 / 166.4, 1e-9);
     cr_expect(json_is_null(
         json_object_get(json_array_get(json_object_get(json, "loops"), 13), "gflops")));
+    cr_expect(json_is_null(json_object_get(json, "overlap")));
+    json_decref(json);
+    free(c);
+}
+
+Test(calibrate_host, what_is_told_of_the_overlap)
+{
+    struct host_calibration *c = pretend();
+    c->fitted_kernels = 60;
+    json_t *json = host_calibration_json(c), *overlap = json_object_get(json, "overlap");
+    const json_t *exposed = json_object_get(overlap, "exposed");
+    const json_t *jumps = json_object_get(overlap, "jump_ns");
+    cr_assert(json_array_size(exposed) == 4 && json_array_size(jumps) == 4);
+    for (size_t l = 0; l < 4; l++) {
+        cr_expect_eq(json_real_value(json_array_get(exposed, l)), c->host.overlap.exposed[l]);
+        cr_expect_eq(json_real_value(json_array_get(jumps, l)), c->host.overlap.jump_ns[l]);
+    }
+    cr_expect_eq(json_real_value(json_object_get(overlap, "walk_ns")), 2.5);
+    cr_expect_eq(json_real_value(json_object_get(overlap, "copying")), 1.5);
+    cr_expect_eq(json_integer_value(json_object_get(overlap, "kernels")), 60);
     json_decref(json);
     free(c);
 }
