@@ -177,6 +177,26 @@ Test(calibrate, curves_errors)
     cr_expect_eq(curves_read("/nonexistent/c.csv", &curves, &error), STATUS_IO);
 }
 
+/* As many curves as there may be, and one more. */
+Test(calibrate, many_curves)
+{
+    enum { HEADER_SIZE = 64, LINE_SIZE = 40 };
+    struct curves curves;
+    struct error error = {0};
+    char *text = malloc(HEADER_SIZE + LINE_SIZE * (CURVES_MAX_COUNT + 1));
+    cr_assert(text);
+    size_t length = (size_t)sprintf(text, HEADER);
+    for (int i = 0; i < CURVES_MAX_COUNT; i++)
+        length += (size_t)sprintf(text + length, "mov,A%d_c,c,1,1,KiB,GB/s(GiB)\n", i);
+    cr_assert_eq(read_text(text, &curves, &error), STATUS_OK, "%s", error.text);
+    cr_expect_eq(curves.curve_count, CURVES_MAX_COUNT);
+    curves_clear(&curves);
+    sprintf(text + length, "mov,B_c,c,1,1,KiB,GB/s(GiB)\n");
+    cr_expect_eq(read_text(text, &curves, &error), STATUS_TOO_LARGE);
+    cr_expect(strstr(error.text, ":1026: more than 1024 curves"), "%s", error.text);
+    free(text);
+}
+
 /* ---- the fits ---- */
 
 Test(calibrate, linear_fit_with_noise_and_outliers)

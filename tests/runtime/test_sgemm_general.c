@@ -267,6 +267,23 @@ Test(sgemm_general, empty_sums_and_factors_of_zero)
     autotune_sgemm_close(sgemm);
 }
 
+/* Of a single row nothing lies behind it, however far the next would be. */
+Test(sgemm_general, rows_as_far_apart_as_can_be)
+{
+    const int64_t far = PTRDIFF_MAX / (int64_t)sizeof(float);
+    struct autotune_sgemm *sgemm = autotune_sgemm_open(NULL, 1, NULL, 0);
+    const float a = 2, b = 3;
+    float c = 7;
+    struct autotune_sgemm_product p = {.m = 1, .k = 1, .n = 1, .a = &a, .b = &b, .c = &c};
+    p.alpha = 1;
+    p.lda = p.ldb = p.ldc = far;
+    cr_expect_eq(autotune_sgemm_general(sgemm, &p), AUTOTUNE_SGEMM_OK);
+    cr_expect_eq(c, 6);
+    p.lda = far + 1;
+    cr_expect_eq(autotune_sgemm_general(sgemm, &p), AUTOTUNE_SGEMM_SIZE);
+    autotune_sgemm_close(sgemm);
+}
+
 Test(sgemm_general, what_is_no_product_is_refused)
 {
     static const struct autotune_sgemm_product bad[] = {

@@ -162,3 +162,16 @@ Test(boost, ridge_finds_slopes_and_leaves_constants_alone)
     cr_expect_lt(fabs(off), 1e-9, "%g", off);
     free(s);
 }
+
+/* Whatever unit a feature is in, its slope is found: here one that varies by some 1e-7. */
+Test(boost, ridge_finds_the_slope_of_a_feature_in_a_large_unit)
+{
+    struct sample *s = draw(9);
+    struct ridge ridge;
+    struct error error;
+    for (int r = 0; r < ROWS; r++)
+        s->x[(size_t)r * FEATURES + 1] *= 4e-7;
+    cr_assert_eq(ridge_fit(s->x, s->y, s->weights, ROWS, FEATURES, 1, &ridge, &error), STATUS_OK);
+    cr_expect_lt(fabs(ridge.slope[1] * 4e-7 - 0.4), 0.05, "%g", ridge.slope[1]);
+    free(s);
+}
