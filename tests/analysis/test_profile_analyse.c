@@ -501,6 +501,8 @@ Test(profile_analyse, rows_of_each_mode)
          "between bounds of MTE-L1", "PipeUtilization"},
         {"aic_l0a_write_bw(GB/s),aic_l0b_write_bw(GB/s)", "230,10", "MTE Bound", "MTE-L1",
          "between bounds of MTE-L1", "null"},
+        {"aic_l0a_write_bw(GB/s),aic_l0b_write_bw(GB/s)", "0,50", "null", "null",
+         "between bounds of MTE-L1", "PipeUtilization"}, /* A stayed where it was */
         {"r0_read_cache_hit,r0_read_cache_miss_allocate", "1,9", "null", "null",
          "the L2 cache is cold: 10 % of the reads hit it", "PipeUtilization"},
     };

@@ -398,6 +398,7 @@ try_numbers() {
     cases bad_text <<'END'
 three.npy: an array of 3 elements, expected 4 for tensor X  run --kernel add_relu --shape 4 --in X=three.npy
 --in W=three.npy: no such tensor, expected one of X, Y, Z   run --kernel add_relu --shape 3 --in W=three.npy
+--in =three.npy: no such tensor, expected one of X, Y, Z    run --kernel add_relu --shape 3 --in =three.npy
 three.npy: an array of 3 elements, expected 4 for tensor S  run --kernel weight_quant_matmul --hw ascend910b2 --shape 8x8x4 --in S=three.npy
 20/8 in an extent of tensor 'P', expected no rest           --kernel weight_quant_matmul --hw ascend910b2 --shape 8x8x5 --bits 4
 5/2 in an extent of tensor 'X', expected no rest            --kernel rotary --shape 2x3x5

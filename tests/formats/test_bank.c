@@ -260,6 +260,7 @@ static const struct {
     {"{\"shape\":1,\"shape\":2}", "duplicate"},
     {ROW_OF(SHAPE("[1,6,20,16]", "[96,8,1,1,16]", ",\"dilationH\":1"), GOOD_TILING, "1"),
      "shape.A_shape: expected a list of 5"},
+    {ROW_OF("{\"op_type\":\"MatMulV2\"}", GOOD_TILING, "1"), "shape has no member 'A_shape'"},
     {ROW_OF(SHAPE("[1,0,20,16,16]", "[96,8,1,1,16]", ",\"dilationH\":1"), GOOD_TILING, "1"),
      "shape.A_shape: expected whole numbers"},
     {ROW_OF(SHAPE("[1,6,2147483647,16,16]", "[96,8,1,1,16]", ",\"dilationH\":1"), GOOD_TILING, "1"),
