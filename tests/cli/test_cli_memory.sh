@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# One allocation fails, near the first, the last, and many between: the answer is that of always, or
-# there is none, with exit status 2, a reason, and files as they were.
+# One allocation fails, near the first, the last, and many between, or the first of each place in the
+# code that asks for memory: the answer is that of always, or there is none, with exit status 2, a
+# reason, and files as they were.
 #
 #   tests/cli/test_cli_memory.sh AUTOTUNE SOURCE_DIR
 . "$(dirname "$0")/../support/script.sh"
@@ -69,5 +70,8 @@ printf 'op,shape\nmatmul,32x32x32\nmatmul,16x64x16\n' >jobs.csv
     tries_all simulate kernel.txt --trace trace.json
     tries_all sweep jobs.csv --db jobs.db --fresh --threads 1
 }
+export FAIL_PLACES=1
+tries=1000 # all of them
+tries_all tune --op matmul --shape 16..64x64x64 --tilings 2 --format c --threads 1
 check 'allocations do fail' test "$all_refused" -gt 50
 finish
