@@ -168,7 +168,7 @@ static const char *const odd[] = {
            "  for r in 20 by 1\n    vadd x <- x, 1.0 elements=max(i / 3 * M, 16)\n"
            "  store Y <- x\n",
     KERNEL "axis a = 6, 10, 12\nfor i in N by a\n  tile x: ub[up(i,20),M] f16\n"
-           "  vecDup x <- 0.0\n  load x[i from 0,:] <- X\n  for r in 20 by 1\n"
+           "  vecDup x <- 0.0\n  load x[i from 0,:] <- X\n  for r in 200 by 1\n"
            "    vadd x <- x, 1.0 elements=min(up(i,6),up(i,10))*M\n"
            "  store Y <- x[i from 0,:]\n",
     KERNEL "axis a = slices(N)\naxis b = 1, 2, 3, 4, 8\n"
