@@ -313,8 +313,8 @@ static bool keeps_requires(const struct kernel_space *ks, const struct kernel_va
 }
 
 /* With the least values of what is open, and each combination of the open axes that decide by
- * words: none fits, so nothing that begins so does. A structure that cannot be with the least copies
- * may be with more. */
+ * words: none fits, so nothing that begins so does. A structure that cannot be with the least
+ * copies may be with more. */
 static bool begins(const struct kernel_space *ks, const struct tiling *tiling, unsigned open)
 {
     const struct space_plan *plan;
@@ -337,8 +337,8 @@ static bool begins(const struct kernel_space *ks, const struct tiling *tiling, u
     return false;
 }
 
-/* Words are tried one by one, the last one that is fixed with those after it, as are copies: what is
- * asked is whether any value from there on will do. */
+/* Words are tried one by one, the last one that is fixed with those after it, as are copies: what
+ * is asked is whether any value from there on will do. */
 static bool may_begin(const struct kernel_space *ks, const struct tiling *tiling, int fixed)
 {
     struct tiling least = *tiling;
