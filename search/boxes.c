@@ -3,7 +3,7 @@
  * and waits for it to be simulated. At first, and every few batches, boxes are halved down to a
  * tiling at once, always the half of less bound: so there is a good time early.
  *
- * Boxes and tilings are in one heap in an array (Williams 1964), in order of bound, then of their
+ * Boxes and tilings have a heap each, in an array (Williams 1964), in order of bound, then of their
  * first tiling's index: what is taken does not depend on threads. */
 #include "search/boxes.h"
 
