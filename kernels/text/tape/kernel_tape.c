@@ -388,9 +388,13 @@ static void drop(struct tape *tape, int *place)
     int kept = 0;
     for (int i = tape->count - 1; i >= 0; i--) {
         const struct tape_operation *o = &tape->operations[i];
-        const int operands[] = {o->a, o->b, o->c};
-        for (int k = 0; place[i] >= 0 && k < operand_count(o->op); k++)
-            place[operands[k]] = 0;
+        int operands = place[i] < 0 ? 0 : operand_count(o->op);
+        if (operands > 0)
+            place[o->a] = 0;
+        if (operands > 1)
+            place[o->b] = 0;
+        if (operands > 2)
+            place[o->c] = 0;
     }
     for (int i = 0; i < tape->count; i++) {
         if (place[i] < 0)
