@@ -235,7 +235,7 @@ static int find_slot(const struct tape *tape, const struct tape_operation *o)
     for (; tape->slots[slot] >= 0; slot = (slot + 1) & (tape->slot_count - 1)) {
         const struct tape_operation *other = &tape->operations[tape->slots[slot]];
         if (other->op == o->op && other->a == o->a && other->b == o->b && other->c == o->c &&
-            memcmp(&other->number, &o->number, sizeof o->number) == 0)
+            other->number == o->number)
             break;
     }
     return slot;
@@ -299,29 +299,39 @@ static bool is_number(const struct tape *tape, int a, double number)
     return tape->known[a].lo == number && tape->known[a].hi == number;
 }
 
+/* The operand that is the result, as it is the least or the most whatever the inputs are; -1. */
+static int shorten_order(const struct tape *tape, enum tape_op op, int a, int b)
+{
+    struct interval x = tape->known[a], y = tape->known[b];
+    if (a == b || (op == TAPE_MIN ? x.hi <= y.lo : x.lo >= y.hi))
+        return a;
+    if (op == TAPE_AT_LEAST)
+        return -1;
+    return (op == TAPE_MIN ? y.hi <= x.lo : y.lo >= x.hi) ? b : -1;
+}
+
 /* An operation whose result is one of its operands; -1: it is none. */
 static int shorten(const struct tape *tape, enum tape_op op, int a, int b)
 {
-    struct interval x = tape->known[a], y = tape->known[b];
     switch (op) {
     case TAPE_ADD:
-        return is_number(tape, a, 0) ? b : is_number(tape, b, 0) ? a : -1;
+        if (is_number(tape, a, 0))
+            return b;
+        return is_number(tape, b, 0) ? a : -1;
     case TAPE_SUBTRACT:
         return is_number(tape, b, 0) ? a : -1;
     case TAPE_MULTIPLY:
-        return is_number(tape, a, 1) || is_number(tape, b, 0)   ? b
-               : is_number(tape, b, 1) || is_number(tape, a, 0) ? a
-                                                                : -1;
+        if (is_number(tape, a, 1) || is_number(tape, b, 0))
+            return b;
+        return is_number(tape, b, 1) || is_number(tape, a, 0) ? a : -1;
     case TAPE_CDIV:
     case TAPE_DIVIDE:
     case TAPE_UP:
         return is_number(tape, b, 1) && tape->operations[a].op != TAPE_SHARE ? a : -1;
     case TAPE_MIN:
-        return a == b || x.hi <= y.lo ? a : y.hi <= x.lo ? b : -1;
     case TAPE_MAX:
-        return a == b || x.lo >= y.hi ? a : y.lo >= x.hi ? b : -1;
     case TAPE_AT_LEAST:
-        return a == b || x.lo >= y.hi ? a : -1;
+        return shorten_order(tape, op, a, b);
     default:
         return -1;
     }

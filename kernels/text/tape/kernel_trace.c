@@ -4,6 +4,7 @@
 #include "kernels/limits.h"
 #include "kernels/text/plan/kernel_structure.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,6 +87,7 @@ int trace_expression(struct tracer *t, const struct expression *e)
         return 0;
     }
     const struct expression *second = e->args->next;
+    assert(second || (e->op != EXPRESSION_AND && e->op != EXPRESSION_OR && e->op != EXPRESSION_IF));
     switch (e->op) {
     case EXPRESSION_LET:
         return leaf(t, e);
@@ -97,6 +99,7 @@ int trace_expression(struct tracer *t, const struct expression *e)
     case EXPRESSION_OR:
         return tape_choice(t->tape, trace_expression(t, e->args), all, trace_expression(t, second));
     case EXPRESSION_IF:
+        assert(second->next);
         return tape_choice(t->tape, trace_expression(t, e->args), trace_expression(t, second),
                            trace_expression(t, second->next));
     default:
@@ -206,7 +209,7 @@ static void trace_lines(struct tracer *t, const struct work_chains *chains, int 
         t->failed |= price.base_fs < 0;
         late_fs[s] = (double)t->plan->hw->prices[t->plan->steps[s].price].latency_fs;
         struct trace_sum sum = trace_step(t, s, price, &times[s]);
-        int *line = &lines[chains->line[s] * LINE_NUMBERS];
+        int *line = &lines[(size_t)chains->line[s] * LINE_NUMBERS];
         instructions[s] = sum.instructions;
         add_to(t, &line[0], sum.instructions);
         add_to(t, &line[1], sum.units);
@@ -215,7 +218,7 @@ static void trace_lines(struct tracer *t, const struct work_chains *chains, int 
     if (!t->failed && !t->tape->failed) {
         trace_ends(t, chains, times, late_fs, instructions, ends);
         for (int c = 0; c < layout->chain_count - 1; c++)
-            lines[(layout->total_count + c) * LINE_NUMBERS + 2] = ends[c];
+            lines[(size_t)(layout->total_count + c) * LINE_NUMBERS + 2] = ends[c];
     }
     free(times);
 }
