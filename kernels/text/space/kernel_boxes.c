@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ROOTS = 4096 };
+enum { MOST_ROOTS = 4096, MOST_OPERATIONS = 1 << 21 }; /* on all tapes together */
 
 struct root {
     struct space_box box;
@@ -21,6 +21,7 @@ struct root {
 struct kernel_boxes {
     const struct space *space; /* not owned */
     int count, room;           /* roots; intervals of scratch */
+    int operations;            /* of all their tapes */
     struct root *roots;        /* owned */
 };
 
@@ -42,7 +43,7 @@ static enum status add_root(struct maker *m, const struct space_plan *plan,
     struct kernel_boxes *boxes = m->boxes;
     struct interval axes[SPACE_MAX_AXES];
     unsigned open = 0;
-    if (boxes->count == MOST_ROOTS) {
+    if (boxes->count == MOST_ROOTS || boxes->operations > MOST_OPERATIONS) {
         m->is_open = true;
         return STATUS_OK;
     }
@@ -64,6 +65,7 @@ static enum status add_root(struct maker *m, const struct space_plan *plan,
     }
     if (status == STATUS_OK && kernel_trace_room(&root->trace) > boxes->room)
         boxes->room = kernel_trace_room(&root->trace);
+    boxes->operations += root->trace.fits.count + root->trace.work.count;
     boxes->count += status == STATUS_OK;
     return status;
 }
