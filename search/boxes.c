@@ -190,9 +190,7 @@ static enum status open_source(struct search_run *run, struct error *error)
 {
     struct boxes *boxes = run->pool;
     boxes->scratch = calloc((size_t)run->threads + 1, sizeof *boxes->scratch);
-    if (!boxes->scratch)
-        return error_memory(error);
-    return STATUS_OK;
+    return boxes->scratch ? STATUS_OK : error_memory(error);
 }
 
 static void close_source(struct search_run *run)

@@ -150,8 +150,8 @@ static void close_boxes(void *made)
     free(boxes);
 }
 
-/* Is a list of all tilings, one by one, soon made? Where steps are asked whether they fit that
- * takes a hundred times as long. */
+/* Is a list of all tilings, one by one, soon made? Where steps are asked
+ * whether they fit that takes some hundred times as long. */
 static bool is_small(const struct space *space)
 {
     const int64_t soon = 1 << 17, asked = 256;

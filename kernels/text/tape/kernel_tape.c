@@ -270,7 +270,9 @@ static int add(struct tape *tape, struct tape_operation o, struct interval known
     if (tape->slots[slot] >= 0)
         return tape->slots[slot];
     if (tape->count == tape->capacity) {
-        tape->failed |= tape->count == TAPE_MAX_OPERATIONS || enlarge(tape) != STATUS_OK;
+        tape->failed |= tape->count == TAPE_MAX_OPERATIONS;
+        tape->no_memory |= !tape->failed && enlarge(tape) != STATUS_OK;
+        tape->failed |= tape->no_memory;
         if (tape->failed)
             return 0;
         slot = find_slot(tape, &o);
@@ -421,6 +423,8 @@ static void drop(struct tape *tape, int *place)
 
 enum status tape_end(struct tape *tape, const int outputs[], int count, struct error *error)
 {
+    if (tape->no_memory)
+        return error_memory(error);
     if (tape->failed)
         return error_set(error, STATUS_TOO_LARGE, "more than %d operations", TAPE_MAX_OPERATIONS);
     int *place = malloc((size_t)(tape->count + 1) * sizeof *place);

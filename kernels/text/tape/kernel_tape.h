@@ -60,7 +60,7 @@ struct tape {
     const struct hardware *hw; /* not owned */
     int count, capacity;
     struct tape_operation *operations; /* owned */
-    bool failed;                       /* too many, or no memory */
+    bool failed, no_memory;            /* too many of them, or no memory for so many */
     /* while it is written, owned: */
     struct interval *known;
     int *slots;
@@ -85,7 +85,8 @@ static inline struct interval tape_known(const struct tape *tape, int a)
     return tape->known[a];
 }
 
-/* Keeps what the outputs need. STATUS_TOO_LARGE: more than TAPE_MAX_OPERATIONS. */
+/* Keeps what the outputs need. STATUS_TOO_LARGE: more than TAPE_MAX_OPERATIONS. Or
+ * STATUS_NO_MEMORY, now or before. */
 enum status tape_end(struct tape *tape, const int outputs[], int count, struct error *error);
 
 /* `scratch` has room for tape->count intervals, `results` for the outputs. */

@@ -201,6 +201,7 @@ static void trace_lines(struct tracer *t, const struct work_chains *chains, int 
     double late_fs[PLAN_MAX_STEPS];
     int instructions[PLAN_MAX_STEPS], ends[WORK_MAX_CHAINS];
     const struct work_layout *layout = &chains->layout;
+    t->tape->no_memory |= !times;
     t->failed |= !times;
     for (int i = 0; i < layout->line_count * LINE_NUMBERS; i++)
         lines[i] = trace_number(t, 0);
@@ -253,7 +254,7 @@ static void give_cells(struct tracer *t)
 
 static enum status finish(struct tracer *t, const int outputs[], int count, struct error *error)
 {
-    if (t->failed)
+    if (t->failed && !t->tape->no_memory)
         return error_set(error, STATUS_TOO_LARGE, "a structure that no tape can say");
     return tape_end(t->tape, outputs, count, error);
 }

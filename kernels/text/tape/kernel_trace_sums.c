@@ -1,9 +1,8 @@
 /* All rounds of a step, as kernel_sums.c has them, on a tape: of each loop around it the rounds
  * that may differ. Beside the sum stands, where it holds (kernel_trace_whole.c), what one round of
  * all the range does: for many tilings at once that is by far the closer bound. */
+#include "kernels/text/plan/kernel_structure.h"
 #include "kernels/text/tape/kernel_trace_parts.h"
-
-#include <math.h>
 
 enum { ON_FIRST = 1, ON_LAST = 2, MOST_ROUNDS = 64, MOST_LOOKS = 4096 };
 
@@ -171,15 +170,17 @@ struct level {
     bool once, begins, ends, asks;
 };
 
-/* All of the range; -1: not known. */
+/* All of the range, where the loop stands in what it is cut from; -1: not known. */
 static int range_of(const struct summing *s, int text_loop)
 {
     struct tracer *t = s->t;
     const struct expression *in = t->plan->kernel->loops[text_loop].in;
     if (in->op != EXPRESSION_LOOP)
         return in->loops ? -1 : trace_expression(t, in);
-    int around = t->plan->plan_loop_of[in->number];
-    int fact = around >= 0 ? t->work->cells.loops[around].facts[ROUND_LENGTH] : -1;
+    int loop = t->plan->plan_loop_of[text_loop], around = t->plan->plan_loop_of[in->number];
+    int fact = around >= 0 && plan_is_within(t->plan, loop, around)
+                   ? t->work->cells.loops[around].facts[ROUND_LENGTH]
+                   : -1;
     return fact >= 0 ? t->cells[fact] : -1;
 }
 
