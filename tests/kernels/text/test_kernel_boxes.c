@@ -153,9 +153,9 @@ Test(kernel_boxes, random_kernels, .timeout = 600)
 #define KERNEL "kernel k\nsize N pad 16\nsize M pad 16\ntensor X[N,M] f16, Y[N,M] f16\n"
 
 /* A length in two factors; what is rounded down, and the less of two that are rounded up; more
- * elements than a round has; a part that reaches beyond its round; a
- * loop of which the first or the last round does something else; rounds of which each does; several
- * cores that deal a loop out; and stages. */
+ * elements than a round has; a part that reaches beyond its round; a loop of which the first or the
+ * last round does something else; a buffer that is full to the last byte; rounds of which each does
+ * something else; several cores that deal a loop out; and stages. */
 static const char *const odd[] = {
     KERNEL "tensor Z[N,N] f16\naxis a = slices(N)\n"
            "for i in N by a\n  tile x: l1[i,M] f16\n  load x <- X\n  for t in 1 by 1\n"
@@ -183,6 +183,9 @@ static const char *const odd[] = {
            "for i in N by a\n  tile t: ub[i,16] f16\n  for j in M by b\n"
            "    tile x: ub[i,j] f16 x 2\n    load x <- X\n    relu x <- x if first(j)\n"
            "    vecDup t <- 1.0 if last(j)\n    store Y <- x\n",
+    KERNEL "axis a = 512, 768, 1024\nfor i in N by 16\n  tile x: ub[16,8*a] f16\n"
+           "  vecDup x <- 0.0\n  load x[i from 0,16 from 0] <- X[i,16 from 0]\n"
+           "  store Y[i,16 from 0] <- x[i from 0,16 from 0]\n",
     KERNEL "axis a = slices(N)\naxis f = 1, 2, 3, 4\n"
            "for i in N by a\n  tile x: ub[i,M] f16\n  load x <- X\n"
            "  for e in f by 1 each\n    relu x[1 from begin(e) % i,16 from 0] <- "
