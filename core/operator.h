@@ -99,9 +99,12 @@ struct operator_boxes {
     int (*root_count)(const void *made);
     const struct space_box *(*root)(const void *made, int number);
     size_t (*scratch_bytes)(const void *made); /* that a thread needs for bounds */
-    /* A summary whose bound holds for every legal tiling of a box in the root; false: none of them
-     * is legal. */
-    bool (*summarise)(const void *made, int root, const struct space_box *box, void *scratch,
+    /* Axes, bits, that bounds of the root's boxes hang on. */
+    unsigned (*asked)(const void *made, int root);
+    /* Is any tiling of a box in the root legal, for all that is known? */
+    bool (*fits)(const void *made, int root, const struct space_box *box, void *scratch);
+    /* A summary whose bound holds for every legal tiling of the box. */
+    void (*summarise)(const void *made, int root, const struct space_box *box, void *scratch,
                       struct work *work);
 };
 
@@ -151,9 +154,6 @@ struct operator_space {
     int (*cores_used)(const struct space *space, const struct tiling *tiling, int part);
     /* Of an agreed tiling; where a tiling's time is that of one program. */
     void (*summarise)(const struct space *space, const struct tiling *tiling, struct work *work);
-    /* A summary whose bound holds for every legal tiling of a block, so that blocks without hope
-     * are counted and not bounded one by one; NULL: none is known. */
-    void (*least)(const struct space *space, const struct space_block *block, struct work *work);
     /* NULL where a space is small enough to list. */
     const struct operator_nesting *nesting;
     const struct operator_boxes *boxes; /* NULL: tilings have bounds one by one, or by prefixes */

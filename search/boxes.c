@@ -32,7 +32,9 @@ struct boxes {
     int batches;
 };
 
-enum { FIRST_DIVES = 8, DIVES = 4, DIVE_EVERY = 4 };
+enum { FIRST_DIVES = 8, DIVES = 4, DIVE_EVERY = 4, MOST_LISTED = 256 };
+
+#define ALL_AXES (~0U)
 
 /* ---- the heap ---- */
 
@@ -91,15 +93,16 @@ static int64_t first_index(const struct space *space, const struct space_box *bo
     return block->first_index + index;
 }
 
-/* The axis whose last value is the largest multiple of its first; -1: there is one tiling. */
-static int widest_axis(const struct space *space, const struct space_box *box)
+/* Of some axes (bits) that whose last value is the largest multiple of its first; -1: each has one
+ * value. */
+static int widest_axis(const struct space *space, const struct space_box *box, unsigned axes)
 {
     int widest = -1;
     double most = 0;
     for (int a = 0; a < space->axis_count; a++) {
         const int64_t *values = space->blocks[box->block].values[a];
         double ratio = ((double)values[box->last[a]] + 1) / ((double)values[box->first[a]] + 1);
-        if (box->last[a] > box->first[a] && ratio > most) {
+        if (axes >> a & 1 && box->last[a] > box->first[a] && ratio > most) {
             most = ratio;
             widest = a;
         }
@@ -118,27 +121,37 @@ static int middle_of(const struct space *space, const struct space_box *box, int
     return middle;
 }
 
-/* Bounds a box; false: nothing in it is legal. No bound is less than that of what it is in. */
-static bool bound_box(const struct search_run *run, struct open_box *box)
+static void *scratch_of(const struct boxes *boxes)
 {
-    const struct boxes *boxes = run->pool;
+    return boxes->scratch[omp_get_thread_num()];
+}
+
+/* Turns a box of one tiling into it; false: it is not legal. */
+static bool settle(const struct search_run *run, struct open_box *box)
+{
     const struct space *space = run->space;
     struct tiling tiling = first_tiling(space, &box->box);
-    struct work work;
-    box->index = first_index(space, &box->box);
-    if (!space->kind->boxes->summarise(run->boxes, box->root, &box->box,
-                                       boxes->scratch[omp_get_thread_num()], &work))
-        return false;
-    int64_t fs = bounder_fs(&run->bounder, &work);
-    box->bound_fs = fs > box->bound_fs ? fs : box->bound_fs;
-    if (widest_axis(space, &box->box) >= 0)
-        return true;
     if (!space->kind->possible(space, &tiling, space->axis_count))
         return false;
-    fs = bounder_tiling_fs(&run->bounder, space, &tiling);
+    int64_t fs = bounder_tiling_fs(&run->bounder, space, &tiling);
     box->bound_fs = fs > box->bound_fs ? fs : box->bound_fs;
     box->root = -1;
     return true;
+}
+
+/* Bounds a box; false: nothing in it is legal. No bound is less than that of what it is in. */
+static bool bound_box(const struct search_run *run, struct open_box *box)
+{
+    const struct operator_boxes *kind = run->space->kind->boxes;
+    void *scratch = scratch_of(run->pool);
+    struct work work;
+    box->index = first_index(run->space, &box->box);
+    if (!kind->fits(run->boxes, box->root, &box->box, scratch))
+        return false;
+    kind->summarise(run->boxes, box->root, &box->box, scratch, &work);
+    int64_t fs = bounder_fs(&run->bounder, &work);
+    box->bound_fs = fs > box->bound_fs ? fs : box->bound_fs;
+    return widest_axis(run->space, &box->box, ALL_AXES) >= 0 || settle(run, box);
 }
 
 static bool keep(struct piece *piece, const struct open_box *box)
@@ -153,9 +166,9 @@ static bool keep(struct piece *piece, const struct open_box *box)
 
 /* Both halves of a box; what they are is kept, but for the one of less bound where that is to be
  * halved next: then true, and *box is it. */
-static bool halve(struct search_run *run, struct piece *piece, struct open_box *box, bool on)
+static bool halve(struct search_run *run, struct piece *piece, struct open_box *box, int axis,
+                  bool on)
 {
-    int axis = widest_axis(run->space, &box->box);
     int middle = middle_of(run->space, &box->box, axis);
     struct open_box halves[2] = {*box, *box};
     bool some[2];
@@ -173,13 +186,55 @@ static bool halve(struct search_run *run, struct piece *piece, struct open_box *
     return on;
 }
 
+/* All tilings of a box, one by one, from an axis on. */
+static void list_box(struct search_run *run, struct piece *piece, const struct open_box *box,
+                     int axis)
+{
+    struct open_box one = *box;
+    if (axis < run->space->axis_count) {
+        for (int v = box->box.first[axis]; v <= box->box.last[axis]; v++) {
+            one.box.first[axis] = one.box.last[axis] = v;
+            list_box(run, piece, &one, axis + 1);
+        }
+        return;
+    }
+    one.index = first_index(run->space, &one.box);
+    piece->bounded++;
+    if (run->space->kind->boxes->fits(run->boxes, one.root, &one.box, scratch_of(run->pool)) &&
+        settle(run, &one))
+        keep(piece, &one);
+}
+
+/* How many tilings a box has, legal or not; up to what a double holds. */
+static double points_of(const struct space *space, const struct space_box *box)
+{
+    double points = 1;
+    for (int a = 0; a < space->axis_count; a++)
+        points *= box->last[a] - box->first[a] + 1;
+    return points;
+}
+
+/* Along axes that its bound hangs on, as long as there are any; else halves would have the same
+ * bound, and few tilings are soon listed. True: *box is to be split next. */
+static bool split_once(struct search_run *run, struct piece *piece, struct open_box *box)
+{
+    unsigned asked = run->space->kind->boxes->asked(run->boxes, box->root);
+    int axis = widest_axis(run->space, &box->box, asked);
+    if (axis < 0 && points_of(run->space, &box->box) > MOST_LISTED)
+        axis = widest_axis(run->space, &box->box, ALL_AXES);
+    if (axis >= 0)
+        return halve(run, piece, box, axis, piece->level > 0);
+    list_box(run, piece, box, 0);
+    return false;
+}
+
 /* What stopped in its midst may have left legal tilings out: it is as if it had not begun. */
 static void split(struct search_run *run, struct piece *piece)
 {
     if (piece->failed)
         return;
     struct open_box box = piece->boxes[0];
-    while (halve(run, piece, &box, piece->level > 0))
+    while (split_once(run, piece, &box))
         ;
     piece->ran = !stop_due(run->space->stop);
 }
@@ -213,12 +268,20 @@ static enum status open_roots(struct search_run *run, struct error *error)
         if (!boxes->scratch[t])
             return error_memory(error);
     }
-    for (int r = 0; r < count; r++) {
+    struct piece *roots = calloc((size_t)count + 1, sizeof *roots);
+    bool kept = roots;
+#pragma omp parallel for num_threads(run->threads)
+    for (int r = 0; r < (roots ? count : 0); r++) {
         struct open_box box = {.root = r, .box = *kind->root(run->boxes, r)};
-        if (bound_box(run, &box) && !open_box(boxes, &box))
-            return error_memory(error);
+        if (bound_box(run, &box))
+            keep(&roots[r], &box);
     }
-    return STATUS_OK;
+    for (int r = 0; r < (roots ? count : 0); r++) {
+        kept = kept && !roots[r].failed && (!roots[r].count || open_box(boxes, roots[r].boxes));
+        free(roots[r].boxes);
+    }
+    free(roots);
+    return kept ? STATUS_OK : error_memory(error);
 }
 
 static enum status refill(struct search_run *run, bool all, bool *more, struct error *error)
@@ -328,15 +391,6 @@ static void prove(const struct search_run *run, struct proof *proof)
                             .counted = true,
                             .bounded = true,
                             .unasked = true};
-}
-
-/* How many tilings a box has, legal or not; up to what a double holds. */
-static double points_of(const struct space *space, const struct space_box *box)
-{
-    double points = 1;
-    for (int a = 0; a < space->axis_count; a++)
-        points *= box->last[a] - box->first[a] + 1;
-    return points;
 }
 
 static void count_within(const struct search_run *run, struct within *within, double share,

@@ -2,9 +2,7 @@
  * one fills a row of its own, rows are appended in their order, and one sort makes the list the
  * same for any number of threads.
  *
- * All tilings in one list, open ones behind those that were simulated. The block of least bound,
- * and of most cores where bounds are alike, is opened first; the others then by the best time of
- * that one, and what cannot matter is counted. */
+ * All tilings in one list, open ones behind those that were simulated. */
 #include "search/candidates.h"
 
 #include "core/array.h"
@@ -61,7 +59,7 @@ enum status list_observe(struct search_run *run, struct batch *batch, struct err
 void list_prove(const struct search_run *run, struct proof *proof)
 {
     const struct candidates *candidates = &run->candidates;
-    *proof = (struct proof){.feasible = candidates->count + candidates->counted,
+    *proof = (struct proof){.feasible = candidates->count,
                             .next_fs = list_next_fs(run),
                             .counted = candidates->complete,
                             .bounded = candidates->complete};
@@ -77,7 +75,7 @@ void list_keep(struct search_run *run, struct search_result *result)
 void list_tell_among(struct search_run *run, int64_t legal, struct search_result *result)
 {
     const struct candidates *candidates = &run->candidates;
-    int64_t unseen = legal - candidates->count - candidates->counted;
+    int64_t unseen = legal - candidates->count;
     double shares[] = {ONE_PERCENT, run->options->tolerance};
     struct within *within[] = {&result->within_1_percent, &result->within_tolerance};
     for (int i = 0; i < 2 && result->count; i++) {
@@ -97,84 +95,11 @@ static enum status list_tell(struct search_run *run, struct search_result *resul
 {
     const struct candidates *candidates = &run->candidates;
     (void)error;
-    list_tell_among(run,
-                    candidates->complete ? candidates->count + candidates->counted
-                                         : run->space->candidates,
-                    result);
+    list_tell_among(run, candidates->complete ? candidates->count : run->space->candidates, result);
     return STATUS_OK;
 }
 
 /* ---- the tilings of a space ---- */
-
-/* What is done with each block, and what bounds it. */
-struct listed {
-    int stage;
-    int first; /* the block that is opened first */
-    int64_t *least_fs;
-    enum block_use *use;
-};
-
-static int64_t cores_of(const struct space *space, int block)
-{
-    int axis = space_core_axis(space);
-    return axis < 0 ? 1 : space->blocks[block].values[axis][0];
-}
-
-/* The block of least bound. Bounds that differ by less than a launch mostly say nothing yet: of
- * such blocks the one of most cores. */
-static int find_first(const struct space *space, const int64_t least_fs[])
-{
-    const int64_t as_good_fs = INT64_C(1000000000);
-    int least = 0, first;
-    for (int b = 1; b < space->block_count; b++)
-        if (least_fs[b] < least_fs[least])
-            least = b;
-    first = least;
-    for (int b = 0; b < space->block_count; b++)
-        if (least_fs[b] - least_fs[least] <= as_good_fs &&
-            cores_of(space, b) > cores_of(space, first))
-            first = b;
-    return first;
-}
-
-static enum status open_blocks(struct search_run *run, struct error *error)
-{
-    const struct space *space = run->space;
-    struct listed *listed = run->pool;
-    size_t blocks = (size_t)space->block_count + 1;
-    listed->least_fs = calloc(blocks, sizeof *listed->least_fs);
-    listed->use = calloc(blocks, sizeof *listed->use);
-    if (!listed->least_fs || !listed->use)
-        return error_memory(error);
-    run->candidates.complete = true;
-    for (int b = 0; b < space->block_count; b++)
-        listed->least_fs[b] = bounder_block_fs(&run->bounder, space, &space->blocks[b]);
-    listed->first = find_first(space, listed->least_fs);
-    return STATUS_OK;
-}
-
-static void close_blocks(struct search_run *run)
-{
-    const struct listed *listed = run->pool;
-    free(listed->least_fs);
-    free(listed->use);
-}
-
-/* What is as slow can be neither among the best nor in a count of those near them. */
-static int64_t horizon_fs(const struct search_run *run, bool all)
-{
-    int64_t limit = all ? INT64_MAX : incumbents_limit_fs(&run->incumbents);
-    int64_t near_fs =
-        run->incumbents.count ? within_fs(run->incumbents.time_fs[0], run->options->tolerance) : 0;
-    return limit > near_fs ? limit : near_fs;
-}
-
-static enum status add_blocks(struct search_run *run, struct error *error)
-{
-    const struct listed *listed = run->pool;
-    return candidates_add(run->space, &run->bounder, &run->recorder, listed->use, run->simulated,
-                          &run->candidates, error);
-}
 
 enum status list_take_first(struct search_run *run, struct error *error)
 {
@@ -185,33 +110,16 @@ enum status list_take_first(struct search_run *run, struct error *error)
     return candidates_collect_first(run->space, &run->bounder, &run->candidates, error);
 }
 
-/* One block is searched first; of the others, those that its best leave any hope
- * are bounded and simulated together, and the rest is counted. */
 static enum status refill(struct search_run *run, bool all, bool *more, struct error *error)
 {
-    struct listed *listed = run->pool;
-    int blocks = run->space->block_count;
-    bool one_by_one = run->space->kind->least && !all && blocks > 1;
-    *more = one_by_one && listed->stage++ == 0;
-    if (*more) {
-        listed->use[listed->first] = BLOCK_BOUND;
-        return add_blocks(run, error);
-    }
-    int64_t horizon = horizon_fs(run, all);
-    for (int b = 0; b < blocks; b++)
-        listed->use[b] = one_by_one && b == listed->first ? BLOCK_LEAVE
-                         : listed->least_fs[b] > horizon && !run->options->keep_reached
-                             ? BLOCK_COUNT
-                             : BLOCK_BOUND;
-    TRY(add_blocks(run, error));
+    (void)all;
+    *more = false;
+    TRY(candidates_collect(run->space, &run->bounder, &run->recorder, &run->candidates, error));
     return list_take_first(run, error);
 }
 
 const struct search_source listed_source = {
-    .size = sizeof(struct listed),
     .batch = SEARCH_BATCH,
-    .open = open_blocks,
-    .close = close_blocks,
     .refill = refill,
     .next_fs = list_next_fs,
     .open_count = list_open_count,
@@ -277,17 +185,6 @@ struct candidate candidate_of(const struct bounder *bounder, const struct space 
         .bound_fs = bound_fs, .index = index, .time_fs = space->kind->ask ? bound_fs : 0};
 }
 
-int64_t bounder_block_fs(const struct bounder *bounder, const struct space *space,
-                         const struct space_block *block)
-{
-    struct work work;
-    if (!space->kind->least)
-        return 0;
-    space->kind->least(space, block, &work);
-    int64_t fs = bounder_fs(bounder, &work);
-    return fs - (fs >> 30); /* more than other sums of doubles can differ by */
-}
-
 /* ---- bounders of several spaces: the first space of each kind of layouts stands for it ---- */
 
 static bool same_layouts(const struct space *a, const struct space *b)
@@ -335,7 +232,6 @@ void bounders_close(struct bounders *bounders)
 
 /* The candidates under one value of the slowest axis of one block. */
 struct row {
-    int64_t counted;
     int64_t count;
     struct candidate *items;
     struct search_span span; /* who collected it */
@@ -359,13 +255,6 @@ static void keep_candidate(void *context, const struct tiling *tiling, int64_t i
     row->items[row->count++] = candidate_of(keeper->bounder, keeper->space, tiling, index);
     if (keeper->once)
         keeper->once->stop.deadline_ns = 1;
-}
-
-static void count_candidate(void *context, const struct tiling *tiling, int64_t index)
-{
-    struct keeper *keeper = context;
-    (void)tiling, (void)index;
-    keeper->row->counted++;
 }
 
 static int by_bound(const void *left, const void *right)
@@ -392,7 +281,6 @@ static bool append_rows(struct candidates *candidates, const struct row *rows, i
         if (rows[r].count)
             memcpy(items + candidates->count, rows[r].items, (size_t)rows[r].count * sizeof *items);
         candidates->count += rows[r].count;
-        candidates->counted += rows[r].counted;
     }
     return true;
 }
@@ -415,15 +303,14 @@ void candidates_sort(struct candidates *candidates, int64_t from)
 
 /* Collects what is under one root; *complete becomes false where that is not all. */
 static bool collect_row(const struct space *space, const struct bounder *bounder,
-                        const struct recorder *recorder, int64_t root, enum block_use use,
-                        struct row *row, bool *complete)
+                        const struct recorder *recorder, int64_t root, struct row *row,
+                        bool *complete)
 {
     struct keeper keeper = {.space = space, .bounder = bounder, .row = row};
     int64_t start_ns = recorder_now(recorder);
-    if (!space_walk(space, root, 1, space->axis_count,
-                    use == BLOCK_BOUND ? keep_candidate : count_candidate, &keeper))
+    if (!space_walk(space, root, 1, space->axis_count, keep_candidate, &keeper))
         *complete = false;
-    recorder_fill(recorder, PHASE_BOUNDING, start_ns, row->count + row->counted, &row->span);
+    recorder_fill(recorder, PHASE_BOUNDING, start_ns, row->count, &row->span);
     return !keeper.failed;
 }
 
@@ -437,73 +324,32 @@ static void close_rows(struct row *rows, int64_t row_count, struct recorder *rec
     free(rows);
 }
 
-enum status candidates_add(const struct space *space, const struct bounder *bounder,
-                           struct recorder *recorder, const enum block_use use[], int64_t from,
-                           struct candidates *candidates, struct error *error)
+enum status candidates_collect(const struct space *space, const struct bounder *bounder,
+                               struct recorder *recorder, struct candidates *candidates,
+                               struct error *error)
 {
     int64_t row_count = space_roots(space);
     struct row *rows = calloc((size_t)row_count + 1, sizeof *rows);
+    *candidates = (struct candidates){.items = NULL};
     if (!rows)
         return error_memory(error);
     bool failed = false, complete = true;
     recorder_begin(recorder);
 #pragma omp parallel for num_threads(recorder->threads) schedule(dynamic) reduction(|| : failed) reduction(&& : complete)
     for (int64_t r = row_count - 1; r >= 0; r--) { /* where time is short, large tiles first */
-        int64_t root = space_root(space, r);
-        enum block_use here = use[space_block_of(space, root) - space->blocks];
-        if (here == BLOCK_LEAVE)
-            continue;
         if (stop_due(space->stop))
             complete = false;
         else
             failed =
-                !collect_row(space, bounder, recorder, root, here, &rows[r], &complete) || failed;
+                !collect_row(space, bounder, recorder, space_root(space, r), &rows[r], &complete) ||
+                failed;
     }
-    candidates->complete = candidates->complete && complete;
-    failed = failed || !append_rows(candidates, rows, row_count);
+    failed = !append_rows(candidates, rows, row_count) || failed;
+    candidates->complete = complete;
     close_rows(rows, row_count, recorder);
     recorder_end(recorder);
-    candidates_sort(candidates, from);
+    candidates_sort(candidates, 0);
     return failed ? error_memory(error) : STATUS_OK;
-}
-
-enum status candidates_collect(const struct space *space, const struct bounder *bounder,
-                               struct recorder *recorder, struct candidates *candidates,
-                               struct error *error)
-{
-    enum block_use *use = malloc((size_t)space->block_count * sizeof *use + 1);
-    *candidates = (struct candidates){.complete = true};
-    if (!use)
-        return error_memory(error);
-    for (int b = 0; b < space->block_count; b++)
-        use[b] = BLOCK_BOUND;
-    enum status status = candidates_add(space, bounder, recorder, use, 0, candidates, error);
-    free(use);
-    return status;
-}
-
-enum status candidates_least_fs(const struct space *space, const struct bounder *bounder,
-                                int64_t *least_fs, struct error *error)
-{
-    struct recorder alone = {.threads = 1};
-    enum block_use *use = calloc((size_t)space->block_count + 1, sizeof *use);
-    enum status status = use ? STATUS_OK : error_memory(error);
-    *least_fs = INT64_MAX;
-    for (int b = space->block_count - 1; b >= 0 && status == STATUS_OK; b--) {
-        struct candidates candidates = {.complete = true};
-        if (bounder_block_fs(bounder, space, &space->blocks[b]) >= *least_fs)
-            continue;
-        use[b] = BLOCK_BOUND;
-        status = candidates_add(space, bounder, &alone, use, 0, &candidates, error);
-        use[b] = BLOCK_LEAVE;
-        if (status == STATUS_OK && !candidates.complete)
-            status = error_set(error, STATUS_STOPPED, "stopped");
-        if (candidates.count && candidates.items[0].bound_fs < *least_fs)
-            *least_fs = candidates.items[0].bound_fs;
-        free(candidates.items);
-    }
-    free(use);
-    return status;
 }
 
 enum status candidates_collect_first(const struct space *space, const struct bounder *bounder,

@@ -15,7 +15,6 @@ struct candidate {
 struct candidates {
     int64_t count, capacity;
     struct candidate *items; /* owned */
-    int64_t counted;         /* more that are legal, of blocks that were only counted */
     bool complete;           /* false: stopped before the whole space was seen */
 };
 
@@ -24,9 +23,6 @@ bool candidates_push(struct candidates *candidates, struct candidate candidate);
 
 /* By bound, then index, from number `from` on. */
 void candidates_sort(struct candidates *candidates, int64_t from);
-
-/* What to do with a block's tilings. */
-enum block_use { BLOCK_LEAVE, BLOCK_COUNT, BLOCK_BOUND };
 
 /* The bounds of a space for any number of working cores. On a processor they are the times
  * themselves. */
@@ -67,10 +63,6 @@ int64_t bounder_tiling_fs(const struct bounder *bounder, const struct space *spa
 struct candidate candidate_of(const struct bounder *bounder, const struct space *space,
                               const struct tiling *tiling, int64_t index);
 
-/* A time that no legal tiling of the block beats; 0 where none is known. */
-int64_t bounder_block_fs(const struct bounder *bounder, const struct space *space,
-                         const struct space_block *block);
-
 /* Bounders of several spaces of one chip, by number; spaces whose summaries have the same layouts
  * share one. To be closed whatever the status. */
 struct bounders {
@@ -88,18 +80,8 @@ static inline const struct bounder *bounders_of(const struct bounders *bounders,
     return &bounders->items[bounders->of[space]];
 }
 
-/* Adds the tilings of some blocks, by number, to {.complete = true} or to those that are there, and
- * sorts all from number `from` on by bound, then index. space->stop ends it early: what was found
- * until then is not complete. The recorder's threads do it. */
-enum status candidates_add(const struct space *space, const struct bounder *bounder,
-                           struct recorder *recorder, const enum block_use use[], int64_t from,
-                           struct candidates *candidates, struct error *error);
-
-/* The least bound of all legal tilings; INT64_MAX where none is legal. STATUS_STOPPED: stopped. */
-enum status candidates_least_fs(const struct space *space, const struct bounder *bounder,
-                                int64_t *least_fs, struct error *error);
-
-/* All blocks at once. */
+/* All that are legal. space->stop ends it early: what was found until then is not complete. The
+ * recorder's threads do it. */
 enum status candidates_collect(const struct space *space, const struct bounder *bounder,
                                struct recorder *recorder, struct candidates *candidates,
                                struct error *error);

@@ -226,7 +226,6 @@ static void open_all(struct descent *d, struct open_list *list)
     free(list->items);
 }
 
-/* The roots of the task, but those of blocks that hold nothing faster. */
 static void descend(struct descent *d)
 {
     const struct task *task = d->task;
@@ -239,9 +238,7 @@ static void descend(struct descent *d)
         space_tiling(d->space, index, &tiling);
         if (task->one_value && tiling.value[0] != task->value)
             continue;
-        if (bounder_block_fs(d->bounder, d->space, space_block_of(d->space, index)) <
-            d->best.time_fs)
-            space_walk(d->space, index, 1, d->levels.length[1], keep_open, &list);
+        space_walk(d->space, index, 1, d->levels.length[1], keep_open, &list);
     }
     open_all(d, &list);
 }

@@ -56,7 +56,6 @@ int cubefx_violations(const struct space *space, const struct tiling *tiling,
 /* cubefx_summary.c: fills space->layouts, to which cubefx_summarise refers; needs the machine. */
 void cubefx_make_layouts(struct cubefx_space *cubefx);
 void cubefx_summarise(const struct space *space, const struct tiling *tiling, struct work *work);
-void cubefx_least(const struct space *space, const struct space_block *block, struct work *work);
 double cubefx_roofline_ns(const struct space *space);
 
 /* cubefx_details.c: what an answer says beyond its best tiling; shortened by the plan of every

@@ -194,7 +194,6 @@ const struct operator_space cubefx_segments = {
     .violations = cubefx_violations,
     .cores_used = cores_used,
     .summarise = cubefx_summarise,
-    .least = cubefx_least,
     .parts = parts,
     .generate = generate,
     .roofline_ns = cubefx_roofline_ns,

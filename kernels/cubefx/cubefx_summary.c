@@ -221,33 +221,6 @@ void cubefx_summarise(const struct space *space, const struct tiling *tiling, st
     put_ends(m, &plan, &place, work);
 }
 
-/* More vector instructions have fewer repeats after the first: no loss where starting one takes as
- * long as a repeat. */
-static void forget_repeats(const struct cubefx_machine *m, enum line line, int operation,
-                           struct work *work)
-{
-    const struct price *price = &m->hw->prices[hardware_operation_price(m->hw, operation, m->type)];
-    if ((double)price->base_fs < (double)price->rate.fs / (double)price->rate.units)
-        put(work, line, work->instructions[line], 0);
-}
-
-/* One tile and one group of it, with the block's smallest merge, without the instructions at the
- * ends and with the chains that all tilings have: none of the block does less. */
-void cubefx_least(const struct space *space, const struct space_block *block, struct work *work)
-{
-    const struct cubefx_machine *m = &cubefx_of(space)->machine;
-    struct tiling least = {{[CUBEFX_MERGE] = block->values[CUBEFX_MERGE][0],
-                            [CUBEFX_SEGMENTS] = 1,
-                            [CUBEFX_CORES] = block->values[CUBEFX_CORES][0]}};
-    least.value[CUBEFX_TILE] = cubefx_part_of(space, &least)->share.inputs;
-    cubefx_summarise(space, &least, work);
-    for (int line = TOTALS; line < LINES; line++)
-        put(work, (enum line)line, 0, 0);
-    forget_repeats(m, LN, m->ln, work);
-    forget_repeats(m, EXP, m->exp, work);
-    work->layout = CUBEFX_PIPELINED;
-}
-
 /* Inputs in and results out, once, at the `merge` with least of each;
  * on one bus loads and stores share it. */
 double cubefx_roofline_ns(const struct space *space)

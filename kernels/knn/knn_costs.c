@@ -223,8 +223,9 @@ static enum status bound_product(struct knn_costs *costs, int64_t product, struc
 {
     struct space space;
     struct bounder bounder = {0};
+    struct recorder alone = {.threads = 1};
+    struct candidates candidates = {.items = NULL};
     struct product_cost *cost = &costs->products[product];
-    int64_t least_fs = INT64_MAX;
     if (cost->known != ROOFLINE)
         return STATUS_OK;
     enum status status = open_product(costs, product, &space, error);
@@ -232,9 +233,12 @@ static enum status bound_product(struct knn_costs *costs, int64_t product, struc
         return status;
     status = bounder_open(&bounder, &space, error);
     if (status == STATUS_OK)
-        status = candidates_least_fs(&space, &bounder, &least_fs, error);
-    if (status == STATUS_OK && least_fs < INT64_MAX && least_fs > cost->time_fs)
-        *cost = (struct product_cost){least_fs, 0, BOUNDED};
+        status = candidates_collect(&space, &bounder, &alone, &candidates, error);
+    if (status == STATUS_OK && !candidates.complete)
+        status = error_set(error, STATUS_STOPPED, "stopped");
+    if (status == STATUS_OK && candidates.count && candidates.items[0].bound_fs > cost->time_fs)
+        *cost = (struct product_cost){candidates.items[0].bound_fs, 0, BOUNDED};
+    free(candidates.items);
     bounder_close(&bounder);
     space_close(&space);
     return status;

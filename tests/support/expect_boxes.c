@@ -100,8 +100,9 @@ static void check_box(struct checker *c)
     struct space_box box = draw_box(c, c->kind->root(c->made, root));
     double points = points_in(c, &box);
     bool all = points <= MEMBERS;
-    bool fits = c->kind->summarise(c->made, root, &box, c->scratch, &work);
-    int64_t bound_fs = fits ? bounder_fs(&c->bounder, &work) : 0;
+    bool fits = c->kind->fits(c->made, root, &box, c->scratch);
+    c->kind->summarise(c->made, root, &box, c->scratch, &work);
+    int64_t bound_fs = bounder_fs(&c->bounder, &work);
     c->seen->boxes++;
     c->seen->empty += !fits;
     for (int i = 0; i < (all ? (int)points : MEMBERS); i++) {

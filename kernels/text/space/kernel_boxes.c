@@ -16,6 +16,7 @@ enum { MOST_ROOTS = 4096, MOST_OPERATIONS = 1 << 21 }; /* on all tapes together 
 struct root {
     struct space_box box;
     struct kernel_trace trace;
+    unsigned asked; /* axes that its work hangs on */
 };
 
 struct kernel_boxes {
@@ -65,6 +66,7 @@ static enum status add_root(struct maker *m, const struct space_plan *plan,
     }
     if (status == STATUS_OK && kernel_trace_room(&root->trace) > boxes->room)
         boxes->room = kernel_trace_room(&root->trace);
+    root->asked = tape_inputs(&root->trace.work);
     boxes->operations += root->trace.fits.count + root->trace.work.count;
     boxes->count += status == STATUS_OK;
     return status;
@@ -207,20 +209,35 @@ static size_t scratch_bytes(const void *made)
     return (size_t)((const struct kernel_boxes *)made)->room * sizeof(struct interval);
 }
 
-static bool summarise(const void *made, int number, const struct space_box *box, void *scratch,
-                      struct work *work)
+static unsigned asked(const void *made, int number)
 {
-    const struct kernel_boxes *boxes = made;
+    return ((const struct kernel_boxes *)made)->roots[number].asked;
+}
+
+static void values_of(const struct kernel_boxes *boxes, const struct space_box *box,
+                      struct interval axes[SPACE_MAX_AXES])
+{
     const struct space_block *block = &boxes->space->blocks[box->block];
-    struct interval axes[SPACE_MAX_AXES];
     for (int a = 0; a < boxes->space->axis_count; a++)
         axes[a] = (struct interval){(double)block->values[a][box->first[a]],
                                     (double)block->values[a][box->last[a]]};
-    const struct kernel_trace *trace = &boxes->roots[number].trace;
-    if (kernel_trace_fits(trace, axes, scratch).hi == 0)
-        return false;
-    kernel_trace_work(trace, axes, scratch, work);
-    return true;
+}
+
+static bool fits(const void *made, int number, const struct space_box *box, void *scratch)
+{
+    const struct kernel_boxes *boxes = made;
+    struct interval axes[SPACE_MAX_AXES];
+    values_of(boxes, box, axes);
+    return kernel_trace_fits(&boxes->roots[number].trace, axes, scratch).hi > 0;
+}
+
+static void summarise(const void *made, int number, const struct space_box *box, void *scratch,
+                      struct work *work)
+{
+    const struct kernel_boxes *boxes = made;
+    struct interval axes[SPACE_MAX_AXES];
+    values_of(boxes, box, axes);
+    kernel_trace_work(&boxes->roots[number].trace, axes, scratch, work);
 }
 
 const struct operator_boxes kernel_boxes = {
@@ -229,5 +246,7 @@ const struct operator_boxes kernel_boxes = {
     .root_count = root_count,
     .root = root_box,
     .scratch_bytes = scratch_bytes,
+    .asked = asked,
+    .fits = fits,
     .summarise = summarise,
 };

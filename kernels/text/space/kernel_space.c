@@ -1,7 +1,6 @@
 /* The space of a kernel's tilings. */
-#include "kernels/text/space/kernel_space.h"
+#include "kernels/text/space/kernel_space_internal.h"
 
-#include "kernels/text/nest/kernel_nest.h"
 #include "kernels/text/plan/kernel_shares.h"
 #include "kernels/text/plan/kernel_structure.h"
 #include "kernels/text/program/kernel_program.h"
@@ -9,8 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define NESTED_CANDIDATES ((int64_t)1 << 20) /* from which on a space is not listed */
 
 bool kernel_set_tiling(const struct kernel_space *ks, const struct tiling *tiling,
                        struct kernel_values *values, struct error *error)
@@ -112,13 +109,7 @@ static enum status make(struct space *space, struct kernel_space *ks, const int6
     TRY(kernel_make_plans(ks, space, error));
     space->layout_count = ks->plan_count * WORK_VARIANTS;
     space->layouts = ks->layouts;
-    TRY(check_plans(ks, error));
-    TRY(kernel_nest_make(space, ks, &ks->nest, error));
-    if (ks->nest)
-        ks->layouts[space->layout_count++] = *kernel_nest_layout(ks->nest);
-    if (ks->nest && space->candidates >= NESTED_CANDIDATES)
-        kernel_nest_be_kind(space);
-    return STATUS_OK;
+    return check_plans(ks, error);
 }
 
 static enum status open(struct space *space, struct error *error)
@@ -168,7 +159,6 @@ void kernel_destroy(struct space *space)
     if (ks->kernel == &ks->own)
         kernel_text_clear(&ks->own);
     free(ks->layouts);
-    kernel_nest_free(ks->nest);
     free(ks->decisions.items);
     free(ks->decisions.slots);
     free(ks);

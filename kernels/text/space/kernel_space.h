@@ -31,11 +31,10 @@ enum status kernel_generate(const struct space *space, const struct tiling *tili
                             struct program *program, struct error *error);
 extern const char *const kernel_parts[];
 
-/* kernel_nest_least.c: least;  kernel_roofline.c: 0 where nothing is known; kernel_picture.c: of an
+/* kernel_roofline.c: 0 where nothing is known; kernel_picture.c: of an
  * illegal tiling there are the tiles and the buffers only, and nothing where its structure cannot
  * be. */
 double kernel_roofline_ns(const struct space *space);
-void kernel_least(const struct space *space, const struct space_block *block, struct work *work);
 enum status kernel_picture(const struct space *space, const struct tiling *tiling,
                            struct json_t *picture, struct error *error);
 
@@ -57,7 +56,7 @@ int kernel_violations(const struct space *space, const struct tiling *tiling,
 #define KERNEL_SPACE                                                                               \
     .any_value = true, .destroy = kernel_destroy, .possible = kernel_possible,                     \
     .legal = kernel_is_legal, .violations = kernel_violations, .cores_used = kernel_cores_used,    \
-    .summarise = kernel_space_summarise, .least = kernel_least, .parts = kernel_parts,             \
+    .summarise = kernel_space_summarise, .parts = kernel_parts,             \
     .generate = kernel_generate, .roofline_ns = kernel_roofline_ns, .numbers = &kernel_numbers,    \
     .picture = kernel_picture, .boxes = &kernel_boxes
 

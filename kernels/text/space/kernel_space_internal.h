@@ -61,10 +61,6 @@ struct kernel_space {
     struct space_plan **plans; /* owned */
     struct decisions decisions;
     struct work_layout *layouts; /* owned; [number of plan · WORK_VARIANTS + variant] */
-    struct kernel_nest *nest;    /* owned; NULL: nothing is known of prefixes */
-    /* of a space that is not listed: */
-    struct operator_space kind;
-    struct operator_nesting nesting;
 };
 
 static inline struct kernel_space *kernel_space_of(const struct space *space)

@@ -451,6 +451,15 @@ enum status tape_end(struct tape *tape, const int outputs[], int count, struct e
     return STATUS_OK;
 }
 
+unsigned tape_inputs(const struct tape *tape)
+{
+    unsigned inputs = 0;
+    for (int i = 0; i < tape->count; i++)
+        if (tape->operations[i].op == TAPE_INPUT)
+            inputs |= 1U << (int)tape->operations[i].number;
+    return inputs;
+}
+
 void tape_run(const struct tape *tape, const struct interval inputs[], struct interval scratch[],
               struct interval results[])
 {

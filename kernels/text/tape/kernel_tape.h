@@ -89,6 +89,9 @@ static inline struct interval tape_known(const struct tape *tape, int a)
  * STATUS_NO_MEMORY, now or before. */
 enum status tape_end(struct tape *tape, const int outputs[], int count, struct error *error);
 
+/* Numbers of the inputs, bits, that outputs hang on. */
+unsigned tape_inputs(const struct tape *tape);
+
 /* `scratch` has room for tape->count intervals, `results` for the outputs. */
 void tape_run(const struct tape *tape, const struct interval inputs[], struct interval scratch[],
               struct interval results[]);
