@@ -6,6 +6,9 @@
 #include "search/recorder.h"
 #include "search/search.h"
 
+/* More tilings than so are not listed where there is another way. */
+#define LISTED_MOST ((int64_t)1 << 20)
+
 struct candidate {
     int64_t bound_fs;
     int64_t index;

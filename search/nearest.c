@@ -3,6 +3,7 @@
 #include "search/nearest.h"
 
 #include "search/candidates.h"
+#include "search/prefix.h"
 
 #include <stdlib.h>
 
@@ -88,7 +89,7 @@ static void visit_neighbours(struct neighbours *n, int axis, int changes, double
             continue;
         n->tiling.value[axis] = value;
         n->looked_at++;
-        enum prefix_verdict some = n->space->kind->nesting->begins(n->space, &n->tiling, axis + 1);
+        enum prefix_verdict some = prefix_begins(n->space, &n->tiling, axis + 1);
         if (some == BEGINS_NONE)
             break;
         if (some == BEGINS_SOME)
@@ -119,7 +120,7 @@ enum status search_nearest(const struct space *space, const struct tiling *wante
     struct distance best = {0};
     int tries = 0;
     *found = false;
-    if (space->kind->nesting) {
+    if (space->kind->nesting || space->candidates > LISTED_MOST) {
         *found = find_neighbour(space, wanted, nearest);
         return STATUS_OK;
     }

@@ -30,7 +30,7 @@ static int64_t stride_of(const struct space *space, const struct space_block *bl
     return stride;
 }
 
-static enum prefix_verdict begins(const struct space *space, const struct tiling *tiling, int fixed)
+enum prefix_verdict prefix_begins(const struct space *space, const struct tiling *tiling, int fixed)
 {
     const struct operator_space *kind = space->kind;
     if (kind->nesting)
@@ -58,7 +58,7 @@ static void walk_axis(struct walk *walk, int fixed, int64_t index, int64_t strid
     stride /= count;
     for (int i = 0; i < count && !is_stopped(walk); i++) {
         walk->tiling.value[fixed] = values[i];
-        enum prefix_verdict some = begins(walk->space, &walk->tiling, fixed + 1);
+        enum prefix_verdict some = prefix_begins(walk->space, &walk->tiling, fixed + 1);
         if (some == BEGINS_NONE)
             break;
         if (some == BEGINS_SOME)
@@ -77,7 +77,7 @@ bool space_walk(const struct space *space, int64_t index, int from, int to, walk
                         .visit = visit,
                         .context = context};
     space_tiling(space, index, &walk.tiling);
-    if (begins(space, &walk.tiling, from) == BEGINS_SOME)
+    if (prefix_begins(space, &walk.tiling, from) == BEGINS_SOME)
         walk_axis(&walk, from, index, stride_of(space, walk.block, from));
     return !walk.stopped;
 }

@@ -18,6 +18,10 @@ static inline bool open_node_before(const struct open_node *a, const struct open
     return a->bound_fs != b->bound_fs ? a->bound_fs < b->bound_fs : a->index < b->index;
 }
 
+/* Does a legal tiling begin so, for all that is known? */
+enum prefix_verdict prefix_begins(const struct space *space, const struct tiling *tiling,
+                                  int fixed);
+
 /* One prefix; `index` is that of the first tiling that begins so. Its later values are the
  * smallest of their axes. */
 typedef void walk_visit(void *context, const struct tiling *tiling, int64_t index);

@@ -5,8 +5,9 @@
  * first axis; ranks are drawn (Matsumoto and Nishimura 1998, by gsl_rng) until there are as many
  * different ones as are wanted; and the walk that has counted goes once more, into those prefixes
  * only that hold a rank. Where prefixes can say how many tilings continue them (struct
- * operator_nesting), none of these is listed. One thread draws from one seed: the same tilings for
- * any number of threads. */
+ * operator_nesting), none of these is listed. In other spaces of more than 2^20 tilings any point
+ * is drawn, and what is not legal is drawn again, as often as MOST_TRIED. One thread draws from one
+ * seed: the same tilings for any number of threads. */
 #include "search/prefix.h"
 #include "search/strategy.h"
 
@@ -15,6 +16,7 @@
 
 enum {
     MOST_DRAWN = 1000, /* `title` says it */
+    MOST_TRIED = 10000000,
     SEED = 1,
 };
 
@@ -112,12 +114,8 @@ static int by_rank(const void *left, const void *right)
     return (a->rank > b->rank) - (a->rank < b->rank);
 }
 
-static enum status draw_ranks(struct lottery *lottery, struct error *error)
+static void draw_ranks(struct lottery *lottery, gsl_rng *rng)
 {
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    if (!rng)
-        return error_memory(error);
-    gsl_rng_set(rng, SEED);
     while (lottery->count < MOST_DRAWN && lottery->count < lottery->feasible) {
         int64_t rank = draw_below(rng, lottery->feasible);
         if (is_drawn(lottery, rank))
@@ -126,9 +124,24 @@ static enum status draw_ranks(struct lottery *lottery, struct error *error)
             (struct draw){.rank = rank, .index = -1, .place = lottery->count};
         lottery->count++;
     }
-    gsl_rng_free(rng);
     qsort(lottery->draws, (size_t)lottery->count, sizeof *lottery->draws, by_rank);
-    return STATUS_OK;
+}
+
+/* A tiling's rank is its index here. */
+static void draw_points(struct search_run *run, gsl_rng *rng)
+{
+    const struct space *space = run->space;
+    struct lottery *lottery = run->state;
+    for (int t = 0; t < MOST_TRIED && lottery->count < MOST_DRAWN && !stop_due(space->stop); t++) {
+        int64_t index = draw_below(rng, space->candidates);
+        struct tiling tiling;
+        space_tiling(space, index, &tiling);
+        if (!space->kind->possible(space, &tiling, space->axis_count) || is_drawn(lottery, index))
+            continue;
+        lottery->draws[lottery->count] =
+            (struct draw){.rank = index, .index = index, .place = lottery->count};
+        lottery->count++;
+    }
 }
 
 /* ---- from ranks to tilings ---- */
@@ -200,6 +213,12 @@ static enum status open_drawn(struct search_run *run, struct error *error)
 
 /* ---- the strategy ---- */
 
+static bool is_countable(const struct space *space)
+{
+    const struct operator_space *kind = space->kind;
+    return kind->nesting || kind->source || space->candidates <= LISTED_MOST;
+}
+
 static enum status init(struct search_run *run, struct error *error)
 {
     const struct operator_space *kind = run->space->kind;
@@ -220,10 +239,19 @@ static void free_lottery(struct search_run *run)
 static enum status refill(struct search_run *run, bool *more, struct error *error)
 {
     struct lottery *lottery = run->state;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     *more = false;
-    lottery->counted = count_all(run);
-    TRY(draw_ranks(lottery, error));
-    find_all(run);
+    if (!rng)
+        return error_memory(error);
+    gsl_rng_set(rng, SEED);
+    if (is_countable(run->space)) {
+        lottery->counted = count_all(run);
+        draw_ranks(lottery, rng);
+        find_all(run);
+    } else {
+        draw_points(run, rng);
+    }
+    gsl_rng_free(rng);
     TRY(open_drawn(run, error));
     lottery->all = lottery->counted && run->candidates.count == lottery->feasible;
     run->candidates.complete = lottery->all;
