@@ -32,7 +32,7 @@ struct boxes {
     int batches;
 };
 
-enum { FIRST_DIVES = 8, DIVES = 4, DIVE_EVERY = 4, MOST_LISTED = 256 };
+enum { FIRST_DIVES = 8, DIVES = 16, DIVE_EVERY = 2, MOST_LISTED = 256 };
 
 #define ALL_AXES (~0U)
 
@@ -40,7 +40,7 @@ enum { FIRST_DIVES = 8, DIVES = 4, DIVE_EVERY = 4, MOST_LISTED = 256 };
 
 static bool is_before(const struct open_box *a, const struct open_box *b)
 {
-    return a->bound_fs != b->bound_fs ? a->bound_fs < b->bound_fs : a->index < b->index;
+    return a->bound_fs != b->bound_fs ? a->bound_fs < b->bound_fs : a->index > b->index;
 }
 
 static bool push(struct heap_of_boxes *heap, const struct open_box *box)

@@ -115,6 +115,7 @@ static enum status refill(struct search_run *run, bool all, bool *more, struct e
     (void)all;
     *more = false;
     TRY(candidates_collect(run->space, &run->bounder, &run->recorder, &run->candidates, error));
+    run->bounded = run->candidates.count;
     return list_take_first(run, error);
 }
 

@@ -10,6 +10,7 @@
 
 #include "core/array.h"
 #include "search/prefix.h"
+#include "search/search.h"
 #include "search/workers.h"
 
 #include <omp.h>
@@ -156,7 +157,7 @@ static void keep_open(void *context, const struct tiling *tiling, int64_t index)
 {
     struct open_list *list = context;
     struct descent *d = list->descent;
-    bool shared = list->level == 1 && d->proofs;
+    bool shared = list->level == 1;
     if (shared && proofs_least_fs(d->proofs, tiling, d->member->space) >= d->best.time_fs) {
         d->task->effort.taken_over++;
         return;
@@ -203,7 +204,7 @@ static void open_prefix(struct descent *d, int level, struct open_node node)
     const int *length = &d->levels.length[level];
     space_walk(d->space, node.index, length[0], length[1], keep_open, &longer);
     open_all(d, &longer);
-    if (level != 1 || !d->proofs || is_over(d))
+    if (level != 1 || is_over(d))
         return;
     struct tiling tiling;
     space_tiling(d->space, node.index, &tiling);
@@ -236,9 +237,8 @@ static void descend(struct descent *d)
         struct tiling tiling;
         int64_t index = space_root(d->space, r);
         space_tiling(d->space, index, &tiling);
-        if (task->one_value && tiling.value[0] != task->value)
-            continue;
-        space_walk(d->space, index, 1, d->levels.length[1], keep_open, &list);
+        if (tiling.value[0] == task->value)
+            space_walk(d->space, index, 1, d->levels.length[1], keep_open, &list);
     }
     open_all(d, &list);
 }
@@ -259,9 +259,7 @@ static enum status run_member(struct family *family, struct task *task, int numb
     descend(&d);
     if (d.best.index >= 0)
         task->found[number - task->first] = d.best;
-    return d.failed                 ? error_memory(&task->error)
-           : stop_due(family->stop) ? error_set(&task->error, STATUS_STOPPED, "stopped")
-                                    : STATUS_OK;
+    return d.failed ? error_memory(&task->error) : STATUS_OK;
 }
 
 static enum status run_members(struct family *family, struct task *task)
@@ -269,9 +267,22 @@ static enum status run_members(struct family *family, struct task *task)
     struct proofs proofs = {0};
     enum status status = STATUS_OK;
     for (int m = task->first; m < task->last && status == STATUS_OK; m++)
-        status = run_member(family, task, m, task->one_value ? &proofs : NULL);
+        status = run_member(family, task, m, &proofs);
     proofs_close(&proofs);
     return status;
+}
+
+static enum status run_alone(struct family *family, struct task *task)
+{
+    const struct family_member *member = &family->members[task->first];
+    struct space space = *member->space;
+    struct search_below below = {.below_fs = member->below_fs};
+    space.stop = family->stop;
+    TRY(search_below(&space, &below, &task->error));
+    task->effort.bounded += below.bounded;
+    task->effort.simulated += below.simulated;
+    task->found[0] = (struct found_below){below.time_fs, below.index};
+    return STATUS_OK;
 }
 
 static void run_task(struct family *family, struct task *task)
@@ -280,7 +291,9 @@ static void run_task(struct family *family, struct task *task)
     if (!task->found)
         task->status = error_memory(&task->error);
     else
-        task->status = run_members(family, task);
+        task->status = task->one_value ? run_members(family, task) : run_alone(family, task);
+    if (task->status == STATUS_OK && stop_due(family->stop))
+        task->status = error_set(&task->error, STATUS_STOPPED, "stopped");
 }
 
 /* ---- tasks ---------------------------------------------------------------------------------- */

@@ -207,6 +207,8 @@ static enum status run_pieces(struct search_run *run, struct batch *batch, struc
             simulated += batch->items[i].candidate.time_fs != 0;
         }
         recorder_keep(&run->recorder, phase, start_ns, bounded, simulated);
+#pragma omp atomic
+        run->bounded += bounded;
     }
     recorder_end(&run->recorder);
     return workers_status(&run->workers, error);
@@ -219,6 +221,8 @@ static int64_t enough_fs(const struct search_run *run)
     int64_t limit = incumbents_limit_fs(&run->incumbents);
     if (run->options->keep_reached || run->options->trace || limit == INT64_MAX)
         return 0;
+    if (!run->incumbents.count)
+        return limit;
     double share = run->options->tolerance > ONE_PERCENT ? run->options->tolerance : ONE_PERCENT;
     int64_t near_fs = within_fs(run->incumbents.time_fs[0], share);
     return limit > near_fs ? limit : near_fs;
@@ -478,6 +482,34 @@ enum status search(const struct space *space, const struct search_options *optio
     search_run_close(&run);
     if (status != STATUS_OK)
         search_result_clear(result);
+    return status;
+}
+
+enum status search_below(const struct space *space, struct search_below *below, struct error *error)
+{
+    const struct search_options options = {.threads = 1, .top = 1, .best_only = true};
+    struct limited limited;
+    struct search_run run = {.space = search_limit(space, &options, &limited),
+                             .options = &options,
+                             .strategy = search_strategy_find(NULL),
+                             .threads = 1};
+    enum status status = init(&run, error);
+    run.incumbents.below_fs = below->below_fs;
+    if (status == STATUS_OK)
+        status = run_all(&run, error);
+    below->bounded = run.bounded;
+    below->simulated = run.simulated;
+    below->time_fs = 0;
+    for (int64_t i = 0; i < run.simulated; i++) {
+        const struct candidate *one = &run.candidates.items[i];
+        if (one->time_fs < below->below_fs &&
+            (!below->time_fs || by_time(one, &(struct candidate){.time_fs = below->time_fs,
+                                                                 .index = below->index}) < 0)) {
+            below->time_fs = one->time_fs;
+            below->index = one->index;
+        }
+    }
+    search_run_close(&run);
     return status;
 }
 

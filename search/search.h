@@ -56,6 +56,17 @@ enum status search(const struct space *space, const struct search_options *optio
                    struct search_result *result, struct error *error);
 void search_result_clear(struct search_result *result);
 
+struct search_below {
+    int64_t below_fs;           /* > 0: tilings that are faster are looked for */
+    int64_t time_fs, index;     /* of the fastest of them; 0: there is none */
+    int64_t bounded, simulated; /* what it took */
+};
+
+/* For who has a good time already, and wants to know whether there is a better one. Of equal times
+ * the first that was tried; one thread. Once space->stop is due nothing is known. */
+enum status search_below(const struct space *space, struct search_below *below,
+                         struct error *error);
+
 /* Counts what is legal where a search did not. */
 void search_count(const struct space *space, int threads, struct search_result *result);
 

@@ -74,6 +74,7 @@ struct search_run {
      * those after them are open, in the order in which list_take takes them. */
     struct candidates candidates;
     int64_t simulated;
+    int64_t bounded; /* of tilings, or of many at once */
 };
 
 /* Where candidates come from. NULL where nothing is to be done. */

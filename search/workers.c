@@ -114,12 +114,14 @@ void incumbents_note(struct incumbents *incumbents, int64_t time_fs)
 
 int64_t incumbents_limit_fs(const struct incumbents *incumbents)
 {
+    int64_t most_fs = incumbents->below_fs ? incumbents->below_fs - 1 : INT64_MAX;
     if (incumbents->count < incumbents->top)
-        return INT64_MAX;
+        return most_fs;
     int64_t best = incumbents->time_fs[0],
             one_percent = incumbents->best_only ? best : best + best / 100;
     int64_t last = incumbents->time_fs[incumbents->count - 1];
-    return last > one_percent ? last : one_percent;
+    int64_t limit_fs = last > one_percent ? last : one_percent;
+    return limit_fs < most_fs ? limit_fs : most_fs;
 }
 
 int64_t within_fs(int64_t best_fs, double share)

@@ -43,6 +43,7 @@ enum status search_several(const struct space *space, struct candidate items[], 
 struct incumbents {
     int top, count;
     bool best_only;   /* no one percent beyond the best */
+    int64_t below_fs; /* nothing that is not faster matters; 0: all does */
     int64_t *time_fs; /* the `top` smallest, ascending; owned */
 };
 
@@ -52,7 +53,8 @@ void incumbents_close(struct incumbents *incumbents);
 void incumbents_note(struct incumbents *incumbents, int64_t time_fs);
 
 /* Bounds above this cannot change the answer: neither the `top` best, nor (unless best_only) the
- * number of tilings within one percent of the best. INT64_MAX until there are `top` times. */
+ * number of tilings within one percent of the best. INT64_MAX until there are `top` times, unless
+ * below_fs says less. */
 int64_t incumbents_limit_fs(const struct incumbents *incumbents);
 
 /* The largest time that is within a share of the best. */

@@ -21,7 +21,7 @@ struct root {
 
 struct kernel_boxes {
     const struct space *space; /* not owned */
-    int count, room;           /* roots; intervals of scratch */
+    int count, room;           /* roots; numbers of scratch */
     int operations;            /* of all their tapes */
     struct root *roots;        /* owned */
 };
@@ -206,7 +206,7 @@ static const struct space_box *root_box(const void *made, int number)
 
 static size_t scratch_bytes(const void *made)
 {
-    return (size_t)((const struct kernel_boxes *)made)->room * sizeof(struct interval);
+    return (size_t)((const struct kernel_boxes *)made)->room * sizeof(double);
 }
 
 static unsigned asked(const void *made, int number)

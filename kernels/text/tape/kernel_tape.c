@@ -21,14 +21,24 @@ static bool is_point(struct interval a)
     return a.lo == a.hi;
 }
 
+static inline double least_of(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static inline double most_of(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 static double least4(double a, double b, double c, double d)
 {
-    return fmin(fmin(a, b), fmin(c, d));
+    return least_of(least_of(a, b), least_of(c, d));
 }
 
 static double most4(double a, double b, double c, double d)
 {
-    return fmax(fmax(a, b), fmax(c, d));
+    return most_of(most_of(a, b), most_of(c, d));
 }
 
 /* 0 times infinity is 0: a factor is finite, however large. */
@@ -37,7 +47,7 @@ static double times(double a, double b)
     return a == 0 || b == 0 ? 0 : a * b;
 }
 
-static struct interval multiply(struct interval a, struct interval b)
+static inline struct interval multiply(struct interval a, struct interval b)
 {
     if (a.lo >= 0 && b.lo >= 0)
         return (struct interval){times(a.lo, b.lo), times(a.hi, b.hi)};
@@ -75,7 +85,8 @@ static struct interval up(struct interval a, struct interval b)
     if (isinf(counts.lo))
         return everything;
     struct interval all = multiply(counts, b);
-    return (struct interval){fmax(all.lo, a.lo), is_point(b) ? all.hi : fmin(all.hi, a.hi + b.hi)};
+    return (struct interval){most_of(all.lo, a.lo),
+                             is_point(b) ? all.hi : least_of(all.hi, a.hi + b.hi)};
 }
 
 static struct interval remainder_of(struct interval a, struct interval b)
@@ -84,7 +95,7 @@ static struct interval remainder_of(struct interval a, struct interval b)
         return everything;
     if (is_point(a) && is_point(b))
         return point(a.lo - floor(a.lo / b.lo) * b.lo);
-    return (struct interval){0, a.lo >= 0 ? fmin(a.hi, b.hi) : b.hi};
+    return (struct interval){0, a.lo >= 0 ? least_of(a.hi, b.hi) : b.hi};
 }
 
 static double log2_up(double number)
@@ -111,7 +122,7 @@ static struct interval gcd(struct interval a, struct interval b)
     if (!(a.lo >= 1 && b.lo >= 1))
         return everything;
     if (!is_point(a) || !is_point(b))
-        return (struct interval){1, fmin(a.hi, b.hi)};
+        return (struct interval){1, least_of(a.hi, b.hi)};
     double x = a.lo, y = b.lo;
     while (y > 0) {
         double rest = fmod(x, y);
@@ -133,7 +144,7 @@ static struct interval choose(struct interval condition, struct interval then,
         return then;
     if (condition.lo == 0 && condition.hi == 0)
         return otherwise;
-    return (struct interval){fmin(then.lo, otherwise.lo), fmax(then.hi, otherwise.hi)};
+    return (struct interval){least_of(then.lo, otherwise.lo), most_of(then.hi, otherwise.hi)};
 }
 
 /* Of pieces of several lengths nothing is known but that they take time. */
@@ -147,8 +158,11 @@ static struct interval burst(const struct tape *tape, int table, struct interval
         (double)hardware_burst_fs(tape->hw, &price, (int64_t)bytes.lo, (int64_t)alignment.lo));
 }
 
-static struct interval compute(const struct tape *tape, const struct tape_operation *o,
-                               struct interval a, struct interval b, struct interval c)
+/* In its caller's body: intervals that come and go through memory would be half of a tape's time.
+ */
+static inline __attribute__((always_inline)) struct interval
+compute(const struct tape *tape, const struct tape_operation *o, struct interval a,
+        struct interval b, struct interval c)
 {
     switch (o->op) {
     case TAPE_NUMBER:
@@ -168,9 +182,9 @@ static struct interval compute(const struct tape *tape, const struct tape_operat
     case TAPE_UP:
         return up(a, b);
     case TAPE_MIN:
-        return (struct interval){fmin(a.lo, b.lo), fmin(a.hi, b.hi)};
+        return (struct interval){least_of(a.lo, b.lo), least_of(a.hi, b.hi)};
     case TAPE_MAX:
-        return (struct interval){fmax(a.lo, b.lo), fmax(a.hi, b.hi)};
+        return (struct interval){most_of(a.lo, b.lo), most_of(a.hi, b.hi)};
     case TAPE_LOG2:
         return log2_of(a);
     case TAPE_POW2:
@@ -188,7 +202,7 @@ static struct interval compute(const struct tape *tape, const struct tape_operat
     case TAPE_SHARE:
         return (struct interval){a.lo / o->number * (1 - 1e-12), a.hi / o->number};
     case TAPE_AT_LEAST:
-        return (struct interval){fmax(a.lo, b.lo), fmax(a.hi, b.lo)};
+        return (struct interval){most_of(a.lo, b.lo), most_of(a.hi, b.lo)};
     case TAPE_BURST:
         return burst(tape, (int)o->number, a, b);
     default:
@@ -460,15 +474,22 @@ unsigned tape_inputs(const struct tape *tape)
     return inputs;
 }
 
-void tape_run(const struct tape *tape, const struct interval inputs[], struct interval scratch[],
+void tape_run(const struct tape *tape, const struct interval inputs[], double scratch[],
               struct interval results[])
 {
+    double *lo = scratch, *hi = scratch + tape->count;
     for (int i = 0; i < tape->count; i++) {
         const struct tape_operation *o = &tape->operations[i];
-        scratch[i] = o->op == TAPE_INPUT
-                         ? inputs[(int)o->number]
-                         : compute(tape, o, scratch[o->a], scratch[o->b], scratch[o->c]);
+        struct interval result;
+        if (o->op == TAPE_INPUT)
+            result = inputs[(int)o->number];
+        else
+            result = compute(tape, o, (struct interval){lo[o->a], hi[o->a]},
+                             (struct interval){lo[o->b], hi[o->b]},
+                             (struct interval){lo[o->c], hi[o->c]});
+        lo[i] = result.lo;
+        hi[i] = result.hi;
     }
     for (int i = 0; i < tape->output_count; i++)
-        results[i] = scratch[tape->outputs[i]];
+        results[i] = (struct interval){lo[tape->outputs[i]], hi[tape->outputs[i]]};
 }

@@ -92,8 +92,8 @@ enum status tape_end(struct tape *tape, const int outputs[], int count, struct e
 /* Numbers of the inputs, bits, that outputs hang on. */
 unsigned tape_inputs(const struct tape *tape);
 
-/* `scratch` has room for tape->count intervals, `results` for the outputs. */
-void tape_run(const struct tape *tape, const struct interval inputs[], struct interval scratch[],
+/* `scratch` has room for two numbers for each of tape->count, `results` for the outputs. */
+void tape_run(const struct tape *tape, const struct interval inputs[], double scratch[],
               struct interval results[]);
 
 #endif

@@ -308,12 +308,11 @@ void kernel_trace_clear(struct kernel_trace *trace)
 
 int kernel_trace_room(const struct kernel_trace *trace)
 {
-    int most = trace->fits.count > trace->work.count ? trace->fits.count : trace->work.count;
-    return most + WORK_MAX_LINES * LINE_NUMBERS;
+    return 2 * (trace->fits.count > trace->work.count ? trace->fits.count : trace->work.count);
 }
 
 struct interval kernel_trace_fits(const struct kernel_trace *trace, const struct interval axes[],
-                                  struct interval scratch[])
+                                  double scratch[])
 {
     struct interval fits;
     tape_run(&trace->fits, axes, scratch, &fits);
@@ -321,10 +320,10 @@ struct interval kernel_trace_fits(const struct kernel_trace *trace, const struct
 }
 
 void kernel_trace_work(const struct kernel_trace *trace, const struct interval axes[],
-                       struct interval scratch[], struct work *work)
+                       double scratch[], struct work *work)
 {
-    struct interval *lines = scratch + trace->work.count;
-    tape_run(&trace->work, axes, scratch, lines);
+    struct interval results[WORK_MAX_LINES * LINE_NUMBERS], *lines = results;
+    tape_run(&trace->work, axes, scratch, results);
     work->cores = trace->cores;
     work->layout = trace->layout_number;
     for (int l = 0; l < trace->layout->line_count; l++, lines += LINE_NUMBERS) {

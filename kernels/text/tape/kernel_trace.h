@@ -28,11 +28,11 @@ enum status kernel_trace_make(const struct space_plan *plan, const struct kernel
                               struct kernel_trace *trace, struct error *error);
 void kernel_trace_clear(struct kernel_trace *trace);
 
-/* Of the axes of a box; `scratch` has room for kernel_trace_room intervals. */
+/* Of the axes of a box; `scratch` has room for kernel_trace_room numbers. */
 int kernel_trace_room(const struct kernel_trace *trace);
 struct interval kernel_trace_fits(const struct kernel_trace *trace, const struct interval axes[],
-                                  struct interval scratch[]);
+                                  double scratch[]);
 void kernel_trace_work(const struct kernel_trace *trace, const struct interval axes[],
-                       struct interval scratch[], struct work *work);
+                       double scratch[], struct work *work);
 
 #endif

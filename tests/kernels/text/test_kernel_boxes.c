@@ -56,7 +56,8 @@ static bool exact(enum tape_op op, double a, double b, double *result)
 static void check_tape(gsl_rng *rng, const struct hardware *hw, int *compared)
 {
     struct tape tape;
-    struct interval inputs[INPUTS], scratch[64], results[INPUTS + OPERATIONS];
+    struct interval inputs[INPUTS], results[INPUTS + OPERATIONS];
+    double scratch[128];
     double point[INPUTS + OPERATIONS];
     int nodes[INPUTS + OPERATIONS];
     cr_assert_eq(tape_begin(&tape, hw, &error), STATUS_OK);
