@@ -8,22 +8,36 @@
 #include "kernels/text/space/kernel_space.h"
 #include "kernels/text/tape/kernel_trace.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ROOTS = 4096, MOST_OPERATIONS = 1 << 21 }; /* on all tapes together */
+enum { MOST_ROOTS = 1 << 16, MOST_OPERATIONS = 1 << 21 }; /* on all tapes together */
 
 struct root {
     struct space_box box;
-    struct kernel_trace trace;
+    int trace; /* number */
+    int given; /* where its inputs behind the axes begin */
+};
+
+/* The tapes of a plan and of the values of words that are one in the root: for every block, or,
+ * where each of some rounds stands on the tape by itself, for one. */
+struct root_trace {
+    const struct space_plan *plan;
+    unsigned words; /* axes, bits */
+    int64_t values[SPACE_MAX_AXES];
     unsigned asked; /* axes that its work hangs on */
+    struct kernel_trace trace;
 };
 
 struct kernel_boxes {
     const struct space *space; /* not owned */
-    int count, room;           /* roots; numbers of scratch */
-    int operations;            /* of all their tapes */
-    struct root *roots;        /* owned */
+    int count, trace_count, given_count;
+    int room;           /* numbers of scratch */
+    int operations;     /* of all tapes */
+    struct root *roots; /* owned, as the next two */
+    struct root_trace *traces;
+    double *given;
 };
 
 /* ------------------------------------------------------------------ roots */
@@ -33,43 +47,97 @@ struct maker {
     const struct kernel_space *ks;
     const struct space_block *block;
     struct kernel_values values;
-    unsigned rounds; /* axes, bits (axes_of_rounds) */
-    bool is_open;    /* too many roots, or a structure that no tape can say: no boxes */
+    unsigned rounds;                      /* axes, bits (axes_of_rounds) */
+    struct interval axes[SPACE_MAX_AXES]; /* their values in all blocks */
+    bool is_open; /* too many roots, or a structure that no tape can say: no boxes */
     struct error *error;
 };
+
+static unsigned words_of(const struct maker *m, const struct space_box *box)
+{
+    unsigned words = 0;
+    for (int a = 0; a < m->ks->kernel->axis_count; a++)
+        words |= m->ks->word_axes >> a & 1 && box->first[a] == box->last[a] ? 1U << a : 0;
+    return words;
+}
+
+static bool is_made(const struct maker *m, const struct root_trace *made, unsigned words)
+{
+    bool same = made->words == words;
+    for (int a = 0; same && a < m->ks->kernel->axis_count; a++)
+        same = !(words >> a & 1) || made->values[a] == m->values.axes[a];
+    return same;
+}
+
+static enum status make_trace(struct maker *m, const struct space_plan *plan,
+                              const struct space_box *box, unsigned words)
+{
+    struct kernel_boxes *boxes = m->boxes;
+    struct interval axes[SPACE_MAX_AXES];
+    struct trace_scope scope = {~words, m->axes, true};
+    if (!array_room(&boxes->traces, boxes->trace_count, sizeof *boxes->traces))
+        return error_memory(m->error);
+    struct root_trace *made = &boxes->traces[boxes->trace_count];
+    *made = (struct root_trace){.plan = plan, .words = words};
+    memcpy(made->values, m->values.axes, sizeof m->values.axes);
+    if (m->rounds) {
+        scope = (struct trace_scope){0, axes, false};
+        for (int a = 0; a < m->ks->kernel->axis_count; a++) {
+            const int64_t *values = m->block->values[a];
+            axes[a] =
+                (struct interval){(double)values[box->first[a]], (double)values[box->last[a]]};
+            scope.open |= box->last[a] > box->first[a] ? 1U << a : 0;
+        }
+    }
+    TRY(kernel_trace_make(plan, &m->values, &scope, &made->trace, m->error));
+    made->asked = tape_inputs(&made->trace.work);
+    if (kernel_trace_room(&made->trace) > boxes->room)
+        boxes->room = kernel_trace_room(&made->trace);
+    boxes->operations += made->trace.fits.count + made->trace.work.count;
+    boxes->trace_count++;
+    return STATUS_OK;
+}
+
+static enum status give(struct maker *m, struct root *root)
+{
+    struct kernel_boxes *boxes = m->boxes;
+    const struct kernel_trace *trace = &boxes->traces[root->trace].trace;
+    struct interval inputs[TRACE_INPUTS];
+    kernel_trace_give(trace, &m->values, inputs);
+    root->given = boxes->given_count;
+    for (int i = 0; i < trace->given_count; i++) {
+        if (!array_room(&boxes->given, boxes->given_count, sizeof *boxes->given))
+            return error_memory(m->error);
+        boxes->given[boxes->given_count++] = inputs[SPACE_MAX_AXES + i].lo;
+    }
+    return STATUS_OK;
+}
 
 static enum status add_root(struct maker *m, const struct space_plan *plan,
                             const struct space_box *box)
 {
     struct kernel_boxes *boxes = m->boxes;
-    struct interval axes[SPACE_MAX_AXES];
-    unsigned open = 0;
+    unsigned words = words_of(m, box);
+    struct root root = {.box = *box};
     if (boxes->count == MOST_ROOTS || boxes->operations > MOST_OPERATIONS) {
         m->is_open = true;
         return STATUS_OK;
     }
-    for (int a = 0; a < m->ks->kernel->axis_count; a++) {
-        const int64_t *values = m->block->values[a];
-        axes[a] = (struct interval){(double)values[box->first[a]], (double)values[box->last[a]]};
-        open |= box->last[a] > box->first[a] ? 1U << a : 0;
+    root.trace = m->rounds ? boxes->trace_count : 0;
+    while (root.trace < boxes->trace_count && (boxes->traces[root.trace].plan != plan ||
+                                               !is_made(m, &boxes->traces[root.trace], words)))
+        root.trace++;
+    if (root.trace == boxes->trace_count) {
+        enum status status = make_trace(m, plan, box, words);
+        m->is_open = status == STATUS_TOO_LARGE;
+        if (status != STATUS_OK)
+            return m->is_open ? STATUS_OK : status;
     }
+    TRY(give(m, &root));
     if (!array_room(&boxes->roots, boxes->count, sizeof *boxes->roots))
         return error_memory(m->error);
-    struct root *root = &boxes->roots[boxes->count];
-    root->box = *box;
-    int cores = (int)m->block->values[m->ks->kernel->axis_count][0];
-    enum status status =
-        kernel_trace_make(plan, &m->values, cores, open, axes, &root->trace, m->error);
-    if (status == STATUS_TOO_LARGE) {
-        m->is_open = true;
-        return STATUS_OK;
-    }
-    if (status == STATUS_OK && kernel_trace_room(&root->trace) > boxes->room)
-        boxes->room = kernel_trace_room(&root->trace);
-    root->asked = tape_inputs(&root->trace.work);
-    boxes->operations += root->trace.fits.count + root->trace.work.count;
-    boxes->count += status == STATUS_OK;
-    return status;
+    boxes->roots[boxes->count++] = root;
+    return STATUS_OK;
 }
 
 static enum status make_roots(struct maker *m, const struct space_box *box, unsigned fixed,
@@ -126,6 +194,22 @@ static unsigned axes_of_rounds(const struct kernel_space *ks)
     return axes;
 }
 
+static void find_values(struct maker *m)
+{
+    const struct space *space = m->boxes->space;
+    for (int a = 0; a < space->axis_count; a++)
+        m->axes[a] = (struct interval){INFINITY, -INFINITY};
+    for (int b = 0; b < space->block_count; b++)
+        for (int a = 0; a < space->axis_count; a++) {
+            const struct space_block *block = &space->blocks[b];
+            int count = block->count[a];
+            if (count > 0)
+                m->axes[a] =
+                    (struct interval){fmin(m->axes[a].lo, (double)block->values[a][0]),
+                                      fmax(m->axes[a].hi, (double)block->values[a][count - 1])};
+        }
+}
+
 static enum status make_block(struct maker *m, int block)
 {
     const struct space *space = m->boxes->space;
@@ -146,8 +230,10 @@ static void close_boxes(void *made)
     struct kernel_boxes *boxes = made;
     if (!boxes)
         return;
-    for (int r = 0; r < boxes->count; r++)
-        kernel_trace_clear(&boxes->roots[r].trace);
+    for (int t = 0; t < boxes->trace_count; t++)
+        kernel_trace_clear(&boxes->traces[t].trace);
+    free(boxes->traces);
+    free(boxes->given);
     free(boxes->roots);
     free(boxes);
 }
@@ -175,6 +261,7 @@ enum status kernel_boxes_make(const struct space *space, void **made, struct err
         const struct kernel_space *ks = kernel_space_of(space);
         *boxes = (struct kernel_boxes){.space = space};
         *m = (struct maker){.boxes = boxes, .ks = ks, .rounds = axes_of_rounds(ks), .error = error};
+        find_values(m);
     }
     for (int b = 0; status == STATUS_OK && b < space->block_count && !m->is_open; b++)
         status = make_block(m, b);
@@ -211,33 +298,43 @@ static size_t scratch_bytes(const void *made)
 
 static unsigned asked(const void *made, int number)
 {
-    return ((const struct kernel_boxes *)made)->roots[number].asked;
+    const struct kernel_boxes *boxes = made;
+    return boxes->traces[boxes->roots[number].trace].asked;
 }
 
-static void values_of(const struct kernel_boxes *boxes, const struct space_box *box,
-                      struct interval axes[SPACE_MAX_AXES])
+static const struct kernel_trace *inputs_of(const struct kernel_boxes *boxes, int number,
+                                            const struct space_box *box,
+                                            struct interval inputs[TRACE_INPUTS])
 {
     const struct space_block *block = &boxes->space->blocks[box->block];
+    const struct root *root = &boxes->roots[number];
+    const struct kernel_trace *trace = &boxes->traces[root->trace].trace;
     for (int a = 0; a < boxes->space->axis_count; a++)
-        axes[a] = (struct interval){(double)block->values[a][box->first[a]],
-                                    (double)block->values[a][box->last[a]]};
+        inputs[a] = (struct interval){(double)block->values[a][box->first[a]],
+                                      (double)block->values[a][box->last[a]]};
+    for (int i = 0; i < trace->given_count; i++) {
+        double value = boxes->given[root->given + i];
+        inputs[SPACE_MAX_AXES + i] = (struct interval){value, value};
+    }
+    return trace;
 }
 
 static bool fits(const void *made, int number, const struct space_box *box, void *scratch)
 {
-    const struct kernel_boxes *boxes = made;
-    struct interval axes[SPACE_MAX_AXES];
-    values_of(boxes, box, axes);
-    return kernel_trace_fits(&boxes->roots[number].trace, axes, scratch).hi > 0;
+    struct interval inputs[TRACE_INPUTS];
+    const struct kernel_trace *trace = inputs_of(made, number, box, inputs);
+    return kernel_trace_fits(trace, inputs, scratch).hi > 0;
 }
 
 static void summarise(const void *made, int number, const struct space_box *box, void *scratch,
                       struct work *work)
 {
     const struct kernel_boxes *boxes = made;
-    struct interval axes[SPACE_MAX_AXES];
-    values_of(boxes, box, axes);
-    kernel_trace_work(&boxes->roots[number].trace, axes, scratch, work);
+    const struct space *space = boxes->space;
+    struct interval inputs[TRACE_INPUTS];
+    const struct kernel_trace *trace = inputs_of(made, number, box, inputs);
+    int cores = (int)space->blocks[box->block].values[space->axis_count - 1][0];
+    kernel_trace_work(trace, inputs, scratch, cores, work);
 }
 
 const struct operator_boxes kernel_boxes = {

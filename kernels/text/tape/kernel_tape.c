@@ -469,7 +469,7 @@ unsigned tape_inputs(const struct tape *tape)
 {
     unsigned inputs = 0;
     for (int i = 0; i < tape->count; i++)
-        if (tape->operations[i].op == TAPE_INPUT)
+        if (tape->operations[i].op == TAPE_INPUT && tape->operations[i].number < 32)
             inputs |= 1U << (int)tape->operations[i].number;
     return inputs;
 }

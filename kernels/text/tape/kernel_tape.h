@@ -89,7 +89,7 @@ static inline struct interval tape_known(const struct tape *tape, int a)
  * STATUS_NO_MEMORY, now or before. */
 enum status tape_end(struct tape *tape, const int outputs[], int count, struct error *error);
 
-/* Numbers of the inputs, bits, that outputs hang on. */
+/* Numbers of the first 32 inputs, bits, that outputs hang on. */
 unsigned tape_inputs(const struct tape *tape);
 
 /* `scratch` has room for two numbers for each of tape->count, `results` for the outputs. */

@@ -48,12 +48,65 @@ int trace_apply(struct tracer *t, enum expression_op op, int a, int b)
     return t->failed ? 0 : tape_apply(t->tape, same[op], a, is_unary ? 0 : b);
 }
 
+static int given_input(struct tracer *t, struct trace_given given, struct interval known)
+{
+    struct kernel_trace *trace = t->trace;
+    int i = 0;
+    while (i < trace->given_count &&
+           (trace->given[i].kind != given.kind || trace->given[i].number != given.number))
+        i++;
+    if (i == TRACE_MAX_GIVEN) {
+        t->failed = true;
+        return 0;
+    }
+    trace->given[i] = given;
+    trace->given_count += i == trace->given_count;
+    return tape_input(t->tape, SPACE_MAX_AXES + i, known.lo, known.hi);
+}
+
+/* Is it the name, or one of `a if c else b`? */
+static bool names(const struct expression *name, const struct expression *e)
+{
+    if (name->op == EXPRESSION_IF)
+        return names(name->args->next, e) || names(name->args->next->next, e);
+    return name->op == e->op && name->number == e->number;
+}
+
+/* May shares differ in it? */
+static bool is_shared(const struct tracer *t, const struct expression *e)
+{
+    const struct kernel_text *kernel = t->plan->kernel;
+    if (e->op == EXPRESSION_LET)
+        return t->values->is_shared[e->number];
+    for (int c = 0; e->op == EXPRESSION_SIZE && c < kernel->cores_count; c++)
+        if (names(kernel->cores[c].what, e))
+            return true;
+    return e->op == EXPRESSION_CORES;
+}
+
+/* A size, a let or the cores, of any shares. */
+static int shared_leaf(struct tracer *t, const struct expression *e)
+{
+    const double most = (double)(INT64_C(1) << 53);
+    if (e->op == EXPRESSION_SIZE)
+        return given_input(t, (struct trace_given){GIVEN_SIZE, (int)e->number},
+                           (struct interval){1, (double)t->values->wholes[e->number]});
+    if (e->op == EXPRESSION_CORES)
+        return given_input(t, (struct trace_given){GIVEN_CORES, 0},
+                           (struct interval){0, hardware_most_cores(t->plan->hw)});
+    return given_input(t, (struct trace_given){GIVEN_LET, (int)e->number},
+                       (struct interval){-most, most});
+}
+
 /* What stands for itself. */
 static int leaf(struct tracer *t, const struct expression *e)
 {
     int64_t value;
-    if (e->op == EXPRESSION_AXIS && t->open >> e->number & 1)
-        return tape_input(t->tape, (int)e->number, t->axes[e->number].lo, t->axes[e->number].hi);
+    if (e->op == EXPRESSION_AXIS && t->scope->open >> e->number & 1)
+        return tape_input(t->tape, (int)e->number, t->scope->axes[e->number].lo,
+                          t->scope->axes[e->number].hi);
+    if (t->scope->any_shares && is_shared(t, e))
+        return shared_leaf(t, e);
     if (e->op == EXPRESSION_LET)
         return t->values->is_shared[e->number]
                    ? trace_number(t, (double)t->values->lets[e->number].length)
@@ -172,18 +225,27 @@ static int trace_fits(struct tracer *t)
 
 /* ------------------------------------------------------------------ work */
 
+static double fs_per_unit(const struct hardware *hw, int number, int cores)
+{
+    const struct price *price = &hw->prices[number];
+    return price->bus >= 0 ? 1e15 / (double)hardware_bus_share(hw, price, cores)
+                           : (double)price->rate.fs / (double)price->rate.units;
+}
+
 /* A vector operation's first repeat is in its base: without it, and with all repeats, the sum over
  * rounds is one of repeats. */
-static struct trace_price price_of(const struct tracer *t, int step, int cores)
+static struct trace_price price_of(struct tracer *t, int step)
 {
     const struct hardware *hw = t->plan->hw;
-    const struct price *price = &hw->prices[t->plan->steps[step].price];
-    struct trace_price found = {
-        .base_fs = (double)price->base_fs,
-        .fs_per_unit = price->bus >= 0 ? 1e15 / (double)hardware_bus_share(hw, price, cores)
-                                       : (double)price->rate.fs / (double)price->rate.units};
+    int number = t->plan->steps[step].price, cores = (int)t->values->cores;
+    struct trace_price found = {.base_fs = (double)hw->prices[number].base_fs};
+    if (hw->prices[number].bus >= 0 && t->scope->any_shares)
+        found.fs_per_unit = given_input(t, (struct trace_given){GIVEN_PRICE, number},
+                                        (struct interval){0, (double)FS_PER_S});
+    else
+        found.fs_per_unit = trace_number(t, fs_per_unit(hw, number, cores));
     if (t->plan->steps[step].kind == INSTRUCTION_VECTOR)
-        found.base_fs -= found.fs_per_unit;
+        found.base_fs -= fs_per_unit(hw, number, cores);
     return found;
 }
 
@@ -194,7 +256,7 @@ static void add_to(struct tracer *t, int *sum, int value)
     *sum = tape_apply(t->tape, TAPE_ADD, *sum, value);
 }
 
-static void trace_lines(struct tracer *t, const struct work_chains *chains, int cores,
+static void trace_lines(struct tracer *t, const struct work_chains *chains,
                         int lines[WORK_MAX_LINES * LINE_NUMBERS])
 {
     struct trace_times *times = calloc(PLAN_MAX_STEPS, sizeof *times);
@@ -206,7 +268,7 @@ static void trace_lines(struct tracer *t, const struct work_chains *chains, int 
     for (int i = 0; i < layout->line_count * LINE_NUMBERS; i++)
         lines[i] = trace_number(t, 0);
     for (int s = 0; s < t->plan->step_count && !t->failed && !t->tape->failed; s++) {
-        struct trace_price price = price_of(t, s, cores);
+        struct trace_price price = price_of(t, s);
         t->failed |= price.base_fs < 0;
         late_fs[s] = (double)t->plan->hw->prices[t->plan->steps[s].price].latency_fs;
         struct trace_sum sum = trace_step(t, s, price, &times[s]);
@@ -259,13 +321,11 @@ static enum status finish(struct tracer *t, const int outputs[], int count, stru
     return tape_end(t->tape, outputs, count, error);
 }
 
-static enum status make(struct tracer *t, int cores, struct kernel_trace *trace,
-                        struct error *error)
+static enum status make(struct tracer *t, struct kernel_trace *trace, struct error *error)
 {
     int lines[WORK_MAX_LINES * LINE_NUMBERS];
     const struct work_chains *chains = &t->work->chains[WORK_SHAPES_CHANGE];
     trace->layout = &chains->layout;
-    trace->cores = cores;
     trace->layout_number = t->space_plan->number * WORK_VARIANTS + WORK_SHAPES_CHANGE;
     find_vector_lines(t, chains, trace);
     t->tape = &trace->fits;
@@ -275,25 +335,25 @@ static enum status make(struct tracer *t, int cores, struct kernel_trace *trace,
     t->tape = &trace->work;
     TRY(tape_begin(t->tape, t->plan->hw, error));
     give_cells(t);
-    trace_lines(t, chains, cores, lines);
+    trace_lines(t, chains, lines);
     return finish(t, lines, chains->layout.line_count * LINE_NUMBERS, error);
 }
 
 enum status kernel_trace_make(const struct space_plan *plan, const struct kernel_values *values,
-                              int cores, unsigned open, const struct interval axes[],
-                              struct kernel_trace *trace, struct error *error)
+                              const struct trace_scope *scope, struct kernel_trace *trace,
+                              struct error *error)
 {
     struct tracer *t = calloc(1, sizeof *t);
-    *trace = (struct kernel_trace){.cores = cores};
+    *trace = (struct kernel_trace){.layout = NULL};
     if (!t)
         return error_memory(error);
     t->space_plan = plan;
     t->plan = &plan->plan;
     t->work = plan->work;
     t->values = values;
-    t->open = open;
-    t->axes = axes;
-    enum status status = make(t, cores, trace, error);
+    t->scope = scope;
+    t->trace = trace;
+    enum status status = make(t, trace, error);
     free(t);
     if (status != STATUS_OK)
         kernel_trace_clear(trace);
@@ -311,20 +371,34 @@ int kernel_trace_room(const struct kernel_trace *trace)
     return 2 * (trace->fits.count > trace->work.count ? trace->fits.count : trace->work.count);
 }
 
-struct interval kernel_trace_fits(const struct kernel_trace *trace, const struct interval axes[],
+void kernel_trace_give(const struct kernel_trace *trace, const struct kernel_values *values,
+                       struct interval inputs[TRACE_INPUTS])
+{
+    for (int i = 0; i < trace->given_count; i++) {
+        const struct trace_given *given = &trace->given[i];
+        double value = given->kind == GIVEN_SIZE  ? (double)values->sizes[given->number].length
+                       : given->kind == GIVEN_LET ? (double)values->lets[given->number].length
+                       : given->kind == GIVEN_CORES
+                           ? (double)values->cores
+                           : fs_per_unit(values->hw, given->number, (int)values->cores);
+        inputs[SPACE_MAX_AXES + i] = (struct interval){value, value};
+    }
+}
+
+struct interval kernel_trace_fits(const struct kernel_trace *trace, const struct interval inputs[],
                                   double scratch[])
 {
     struct interval fits;
-    tape_run(&trace->fits, axes, scratch, &fits);
+    tape_run(&trace->fits, inputs, scratch, &fits);
     return fits;
 }
 
-void kernel_trace_work(const struct kernel_trace *trace, const struct interval axes[],
-                       double scratch[], struct work *work)
+void kernel_trace_work(const struct kernel_trace *trace, const struct interval inputs[],
+                       double scratch[], int cores, struct work *work)
 {
     struct interval results[WORK_MAX_LINES * LINE_NUMBERS], *lines = results;
-    tape_run(&trace->work, axes, scratch, results);
-    work->cores = trace->cores;
+    tape_run(&trace->work, inputs, scratch, results);
+    work->cores = cores;
     work->layout = trace->layout_number;
     for (int l = 0; l < trace->layout->line_count; l++, lines += LINE_NUMBERS) {
         double units = lines[1].lo;

@@ -12,8 +12,8 @@ struct tracer {
     const struct kernel_plan *plan;
     const struct kernel_work *work;
     const struct kernel_values *values;
-    unsigned open; /* axes, bits: inputs */
-    const struct interval *axes;
+    const struct trace_scope *scope;
+    struct kernel_trace *trace;
     bool has_rounds; /* loops have lengths: */
     int lengths[KERNEL_MAX_LOOPS];
     int cells[CELLS_MAX];
@@ -41,7 +41,8 @@ struct trace_times {
 
 /* What a step costs; units of vector operations are repeats, base_fs is less by one's time. */
 struct trace_price {
-    double base_fs, fs_per_unit;
+    double base_fs;
+    int fs_per_unit; /* on the tape */
 };
 
 /* kernel_trace_sums.c */

@@ -143,7 +143,7 @@ static struct trace_sum sum_one(const struct summing *s)
 static int time_of(const struct summing *s, const struct trace_sum *sum)
 {
     int base = apply(s, TAPE_MULTIPLY, sum->instructions, number(s, s->price.base_fs));
-    int work = apply(s, TAPE_MULTIPLY, sum->units, number(s, s->price.fs_per_unit));
+    int work = apply(s, TAPE_MULTIPLY, sum->units, s->price.fs_per_unit);
     return apply(s, TAPE_ADD, apply(s, TAPE_ADD, base, work), sum->burst_fs);
 }
 
