@@ -125,59 +125,81 @@ unsigned kernel_axes_of(const struct kernel_text *kernel, const struct expressio
     return axes_in(kernel, e);
 }
 
-/* Of a choice of names: what its conditions ask. */
-static unsigned axes_of_name(const struct kernel_text *kernel, const struct expression *e)
+/* Of a choice of names its conditions. */
+static void ask_name(const struct expression *e, plan_ask *ask, void *context)
 {
     if (!e || e->op != EXPRESSION_IF)
-        return 0;
-    return axes_in(kernel, e->args) | axes_of_name(kernel, e->args->next) |
-           axes_of_name(kernel, e->args->next->next);
+        return;
+    ask(context, e->args, false);
+    ask_name(e->args->next, ask, context);
+    ask_name(e->args->next->next, ask, context);
 }
 
-static unsigned axes_of_part(const struct kernel_text *kernel, const struct kernel_part *part)
+static void ask_names(const struct expression *list, plan_ask *ask, void *context)
 {
-    unsigned axes = 0;
+    for (; list; list = list->next)
+        ask_name(list, ask, context);
+}
+
+static void ask_number(const struct expression *e, plan_ask *ask, void *context)
+{
+    if (e && e->op != EXPRESSION_NUMBER)
+        ask(context, e, false);
+}
+
+/* What asks for rounds decides nothing (plan_truth). */
+static void ask_truth(const struct expression *e, plan_ask *ask, void *context)
+{
+    if (!e->asks)
+        ask(context, e, false);
+    else if (e->op == EXPRESSION_AND || e->op == EXPRESSION_OR || e->op == EXPRESSION_NOT)
+        for (const struct expression *arg = e->args; arg; arg = arg->next)
+            ask_truth(arg, ask, context);
+}
+
+static void ask_part(const struct kernel_part *part, plan_ask *ask, void *context)
+{
     for (const struct kernel_pick *pick = part->picks; pick; pick = pick->next)
-        axes |= pick->kind == PICK_RANGE ? axes_of_name(kernel, pick->count) : 0;
-    return axes;
+        if (pick->kind == PICK_RANGE)
+            ask_name(pick->count, ask, context);
 }
 
-static unsigned axes_of_line(const struct kernel_text *kernel, const struct kernel_line *line,
-                             bool with_copies)
+static void ask_step(const struct kernel_step *step, plan_ask *ask, void *context)
 {
-    unsigned axes = axes_in(kernel, line->stage);
-    if (line->kind == LINE_FOR)
-        axes |= axes_of_name(kernel, kernel->loops[line->number].in);
-    if (line->kind == LINE_TILE) {
-        const struct kernel_tile *tile = &kernel->tiles[line->number];
-        axes |=
-            (with_copies ? axes_in(kernel, tile->copies) : 0) | axes_of_name(kernel, tile->life);
-        for (const struct expression *dim = tile->dims; dim; dim = dim->next)
-            axes |= axes_of_name(kernel, dim);
-    }
-    if (line->kind == LINE_STEP) {
-        axes |= axes_in(kernel, line->step->condition) |
-                axes_in(kernel, line->step->keys[STEP_RELU]) |
-                axes_in(kernel, line->step->keys[STEP_TRANSPOSE]);
-        for (int s = -1; s < line->step->source_count; s++)
-            axes |= line->step->source_count
-                        ? axes_of_part(kernel, s < 0 ? &line->step->to : &line->step->from[s])
-                        : 0;
-    }
-    return axes;
+    if (step->condition)
+        ask_truth(step->condition, ask, context);
+    if (step->source_count)
+        ask_part(&step->to, ask, context);
+    for (int s = 0; s < step->source_count; s++)
+        ask_part(&step->from[s], ask, context);
+    ask_number(step->keys[STEP_RELU], ask, context);
+    ask_number(step->keys[STEP_TRANSPOSE], ask, context);
 }
 
-unsigned kernel_plan_axes(const struct kernel_text *kernel, bool with_copies)
+static void ask_tile(const struct kernel_tile *tile, plan_ask *ask, void *context)
 {
-    unsigned axes = 0;
+    if (tile->copies && tile->copies->op != EXPRESSION_NUMBER)
+        ask(context, tile->copies, true);
+    ask_names(tile->dims, ask, context);
+    ask_name(tile->life, ask, context);
+}
+
+void kernel_plan_asks(const struct kernel_text *kernel, plan_ask *ask, void *context)
+{
     for (int n = 0; n < kernel->cores_count; n++)
-        axes |= axes_of_name(kernel, kernel->cores[n].what);
+        ask_name(kernel->cores[n].what, ask, context);
     for (int o = 0; o < kernel->order_count; o++)
-        axes |= axes_in(kernel, kernel->orders[o].condition);
+        ask_number(kernel->orders[o].condition, ask, context);
     for (int t = 0; t < kernel->tensor_count; t++)
-        for (const struct expression *dim = kernel->tensors[t].dims; dim; dim = dim->next)
-            axes |= axes_of_name(kernel, dim);
-    for (int l = 0; l < kernel->line_count; l++)
-        axes |= axes_of_line(kernel, &kernel->lines[l], with_copies);
-    return axes;
+        ask_names(kernel->tensors[t].dims, ask, context);
+    for (int l = 0; l < kernel->line_count; l++) {
+        const struct kernel_line *line = &kernel->lines[l];
+        ask_number(line->stage, ask, context);
+        if (line->kind == LINE_FOR)
+            ask_name(kernel->loops[line->number].in, ask, context);
+        if (line->kind == LINE_TILE)
+            ask_tile(&kernel->tiles[line->number], ask, context);
+        if (line->kind == LINE_STEP)
+            ask_step(line->step, ask, context);
+    }
 }

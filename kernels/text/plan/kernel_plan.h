@@ -137,9 +137,12 @@ struct plan_choices {
 enum status kernel_plan_choices(const struct kernel_values *values, struct plan_choices *choices,
                                 struct error *error);
 
-/* The axes that decide it, bits, with those that say how many copies tiles have or without; and
- * those that an expression names, with its lets. */
-unsigned kernel_plan_axes(const struct kernel_text *kernel, bool with_copies);
+/* Visits the numbers and conditions by which choices are made: where all of them stay what they are
+ * so does the plan. */
+typedef void plan_ask(void *context, const struct expression *e, bool is_copies);
+void kernel_plan_asks(const struct kernel_text *kernel, plan_ask *ask, void *context);
+
+/* The axes, bits, that an expression names, with its lets. */
 unsigned kernel_axes_of(const struct kernel_text *kernel, const struct expression *e);
 
 /* Makes the plan for values whose sizes, shares and axes are set. STATUS_INVALID, "line:column: …":

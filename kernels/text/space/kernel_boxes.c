@@ -8,7 +8,6 @@
 #include "kernels/text/space/kernel_space.h"
 #include "kernels/text/tape/kernel_trace.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -170,7 +169,7 @@ static enum status make_roots(struct maker *m, const struct space_box *box, unsi
     if (axis == m->boxes->space->axis_count)
         return make_root(m, box, copies);
     struct space_box next = *box;
-    for (int v = 0; v < m->block->count[axis]; v++) {
+    for (int v = box->first[axis]; v <= box->last[axis]; v++) {
         next.first[axis] = next.last[axis] = v;
         TRY(make_roots(m, &next, fixed, copies, axis + 1));
     }
@@ -194,27 +193,23 @@ static unsigned axes_of_rounds(const struct kernel_space *ks)
     return axes;
 }
 
-static void find_values(struct maker *m)
+/* Parts of a block with one plan each, but for copies. */
+static enum status make_parts(struct maker *m, const struct space_box *box, int number)
 {
-    const struct space *space = m->boxes->space;
-    for (int a = 0; a < space->axis_count; a++)
-        m->axes[a] = (struct interval){INFINITY, -INFINITY};
-    for (int b = 0; b < space->block_count; b++)
-        for (int a = 0; a < space->axis_count; a++) {
-            const struct space_block *block = &space->blocks[b];
-            int count = block->count[a];
-            if (count > 0)
-                m->axes[a] =
-                    (struct interval){fmin(m->axes[a].lo, (double)block->values[a][0]),
-                                      fmax(m->axes[a].hi, (double)block->values[a][count - 1])};
-        }
+    const struct decision *at = &m->ks->decisions.items[number];
+    struct space_box half = *box;
+    if (at->copies)
+        return make_roots(m, box, m->rounds, m->ks->copy_axes & ~m->rounds, 0);
+    half.last[at->axis] = at->middle;
+    TRY(make_parts(m, &half, at->below));
+    half.first[at->axis] = at->middle + 1;
+    half.last[at->axis] = box->last[at->axis];
+    return make_parts(m, &half, at->above);
 }
 
 static enum status make_block(struct maker *m, int block)
 {
     const struct space *space = m->boxes->space;
-    unsigned words = m->ks->word_axes | m->rounds;
-    unsigned copies = m->ks->copy_axes & ~words;
     struct space_box box = {.block = block};
     m->block = &space->blocks[block];
     for (int a = 0; a < space->axis_count; a++) {
@@ -222,7 +217,7 @@ static enum status make_block(struct maker *m, int block)
         if (box.last[a] < 0)
             return STATUS_OK;
     }
-    return make_roots(m, &box, words, copies, 0);
+    return make_parts(m, &box, m->ks->decisions.trees[block]);
 }
 
 static void close_boxes(void *made)
@@ -261,7 +256,7 @@ enum status kernel_boxes_make(const struct space *space, void **made, struct err
         const struct kernel_space *ks = kernel_space_of(space);
         *boxes = (struct kernel_boxes){.space = space};
         *m = (struct maker){.boxes = boxes, .ks = ks, .rounds = axes_of_rounds(ks), .error = error};
-        find_values(m);
+        kernel_space_values(ks, m->axes);
     }
     for (int b = 0; status == STATUS_OK && b < space->block_count && !m->is_open; b++)
         status = make_block(m, b);

@@ -1,64 +1,98 @@
-/* The plans of a space: one for each structure that its tilings have. Which one a tiling has is
- * looked up by the values of the axes that decide it and by its cores, all combinations of which
- * are listed when the space is made. */
+/* The plans of a space: one for each structure that its tilings have. The conditions and numbers
+ * that a structure hangs on are a tape; where all of them are one number each for a part of a block
+ * all its tilings have one plan, else it is halved along an axis that they ask. Halves are a tree,
+ * by which the plan of a tiling is found. */
 #include "core/array.h"
 #include "kernels/text/space/kernel_space_internal.h"
+#include "kernels/text/tape/kernel_trace.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------ the table */
+/* ------------------------------------------------------------------ the tree of a tiling */
 
-static void key_of(const struct decisions *decisions, const struct tiling *tiling,
-                   int64_t key[SPACE_MAX_AXES])
+static bool is_of_block(const struct kernel_space *ks, const struct space_block *block,
+                        const int64_t value[])
 {
-    for (int i = 0; i < decisions->axis_count; i++)
-        key[i] = tiling->value[decisions->axes[i]];
+    for (int a = 0; a <= ks->kernel->axis_count; a++)
+        if (ks->block_axes >> a & 1 && block->values[a][0] != value[a])
+            return false;
+    return true;
 }
 
-/* Fibonacci hashing (Knuth 1973), a value after another. */
-static int slot_of(const struct decisions *decisions, const int64_t key[])
+/* The slot of the block with such values of the axes that have one in a block, or the empty one
+ * where it would be. Fibonacci hashing (Knuth 1973), a value after another. */
+static int find_slot(const struct kernel_space *ks, const int64_t value[])
 {
+    const struct decisions *decisions = &ks->decisions;
     uint64_t hash = 0;
-    for (int i = 0; i < decisions->axis_count; i++)
-        hash = (hash ^ (uint64_t)key[i]) * UINT64_C(0x9E3779B97F4A7C15);
-    return (int)(hash >> 32) & (decisions->capacity - 1);
-}
-
-/* The slot of a key, or the empty one where it would be. */
-static int find_slot(const struct decisions *decisions, const int64_t key[])
-{
-    int slot = slot_of(decisions, key);
-    while (decisions->slots[slot] >= 0 && memcmp(decisions->items[decisions->slots[slot]].key, key,
-                                                 (size_t)decisions->axis_count * sizeof *key) != 0)
+    for (int a = 0; a <= ks->kernel->axis_count; a++)
+        if (ks->block_axes >> a & 1)
+            hash = (hash ^ (uint64_t)value[a]) * UINT64_C(0x9E3779B97F4A7C15);
+    int slot = (int)(hash >> 32) & (decisions->capacity - 1);
+    while (decisions->slots[slot] >= 0 &&
+           !is_of_block(ks, &ks->blocks[decisions->slots[slot]], value))
         slot = (slot + 1) & (decisions->capacity - 1);
     return slot;
 }
 
+/* What lies between two values of an axis that are next to each other is on neither side. */
 const struct space_plan *kernel_find_plan(const struct kernel_space *ks,
                                           const struct tiling *tiling)
 {
-    int64_t key[SPACE_MAX_AXES];
-    key_of(&ks->decisions, tiling, key);
-    int item = ks->decisions.slots[find_slot(&ks->decisions, key)];
-    int plan = item >= 0 ? ks->decisions.items[item].plan : -1;
-    return plan >= 0 ? ks->plans[plan] : NULL;
+    const struct decisions *decisions = &ks->decisions;
+    int number = decisions->slots[find_slot(ks, tiling->value)];
+    if (number < 0)
+        return NULL;
+    const struct space_block *block = &ks->blocks[number];
+    for (unsigned axes = decisions->axes; axes; axes &= axes - 1) {
+        int a = __builtin_ctz(axes);
+        if (tiling->value[a] < block->values[a][0] ||
+            tiling->value[a] > block->values[a][block->count[a] - 1])
+            return NULL;
+    }
+    const struct decision *at = &decisions->items[decisions->trees[number]];
+    while (at->axis >= 0) {
+        const int64_t *middle = &block->values[at->axis][at->middle];
+        int64_t value = tiling->value[at->axis];
+        if (value > middle[0] && value < middle[1])
+            return NULL;
+        at = &decisions->items[value <= middle[0] ? at->below : at->above];
+    }
+    return at->plan >= 0 ? ks->plans[at->plan] : NULL;
 }
 
-static enum status enlarge(struct decisions *decisions, struct error *error)
+void kernel_space_values(const struct kernel_space *ks, struct interval *axes)
 {
-    int capacity = decisions->capacity ? 2 * decisions->capacity : 64;
-    int *slots = malloc((size_t)capacity * sizeof *slots);
-    if (!slots)
+    for (int a = 0; a <= ks->kernel->axis_count; a++)
+        axes[a] = (struct interval){INFINITY, -INFINITY};
+    for (int b = 0; b < ks->block_count; b++)
+        for (int a = 0; a <= ks->kernel->axis_count; a++) {
+            const struct space_block *block = &ks->blocks[b];
+            axes[a].lo = fmin(axes[a].lo, (double)block->values[a][0]);
+            axes[a].hi = fmax(axes[a].hi, (double)block->values[a][block->count[a] - 1]);
+        }
+}
+
+static enum status open_decisions(struct kernel_space *ks, struct error *error)
+{
+    struct decisions *decisions = &ks->decisions;
+    for (decisions->capacity = 4; decisions->capacity < 2 * ks->block_count;)
+        decisions->capacity *= 2;
+    decisions->slots = malloc((size_t)decisions->capacity * sizeof *decisions->slots);
+    decisions->trees = calloc((size_t)ks->block_count + 1, sizeof *decisions->trees);
+    if (!decisions->slots || !decisions->trees)
         return error_memory(error);
-    memset(slots, -1, (size_t)capacity * sizeof *slots);
-    free(decisions->slots);
-    decisions->slots = slots;
-    decisions->capacity = capacity;
-    for (int i = 0; i < decisions->count; i++)
-        slots[find_slot(decisions, decisions->items[i].key)] = i;
+    memset(decisions->slots, -1, (size_t)decisions->capacity * sizeof *decisions->slots);
+    for (int b = 0; b < ks->block_count; b++) {
+        int64_t value[SPACE_MAX_AXES];
+        for (int a = 0; a <= ks->kernel->axis_count; a++)
+            value[a] = ks->blocks[b].values[a][0];
+        decisions->slots[find_slot(ks, value)] = b;
+    }
     return STATUS_OK;
 }
 
@@ -148,42 +182,200 @@ static enum status plan_of(struct kernel_space *ks, const struct kernel_values *
     return kernel_make_plan(values, plan, error);
 }
 
-static enum status decide(struct kernel_space *ks, const struct tiling *tiling, struct error *error)
-{
-    struct decisions *decisions = &ks->decisions;
+/* ------------------------------------------------------------------ what decides */
+
+/* A number or a condition that a plan hangs on. */
+struct decider {
+    const struct expression *e;
+    unsigned axes; /* that it asks, bits */
+    bool is_copies;
+    bool is_traced; /* its value is on the tape; else it is known of one tiling only */
+};
+
+struct deciding {
+    struct kernel_space *ks;
+    const struct space_block *block;
     struct kernel_values values;
-    struct decision decision = {.plan = -1};
-    if (2 * decisions->count >= decisions->capacity)
-        TRY(enlarge(decisions, error));
-    key_of(decisions, tiling, decision.key);
-    int slot = find_slot(decisions, decision.key);
-    if (decisions->slots[slot] >= 0)
-        return STATUS_OK;
+    struct error *error;
+    int count;
+    struct decider *deciders; /* owned, as the next three */
+    double *scratch;
+    struct interval *results;
+    struct kernel_trace trace; /* of all that are traced */
+    struct interval axes[SPACE_MAX_AXES], inputs[TRACE_INPUTS];
+    bool no_memory;
+};
+
+static void add_decider(void *context, const struct expression *e, bool is_copies)
+{
+    struct deciding *d = context;
+    d->no_memory = d->no_memory || !array_room(&d->deciders, d->count, sizeof *d->deciders);
+    if (!d->no_memory)
+        d->deciders[d->count++] =
+            (struct decider){e, kernel_axes_of(d->ks->kernel, e), is_copies, false};
+}
+
+static void close_deciding(struct deciding *d)
+{
+    kernel_trace_clear(&d->trace);
+    free(d->deciders);
+    free(d->scratch);
+    free(d->results);
+    free(d);
+}
+
+static enum status trace_deciders(struct deciding *d)
+{
+    const struct trace_scope scope = {~0U, d->axes, true};
+    const struct expression **all = calloc((size_t)d->count + 1, sizeof(struct expression *));
+    bool *is_traced = calloc((size_t)d->count + 1, sizeof *is_traced);
+    enum status status = all && is_traced ? STATUS_OK : error_memory(d->error);
+    for (int i = 0; all && i < d->count; i++)
+        all[i] = d->deciders[i].e;
+    kernel_space_values(d->ks, d->axes);
+    if (status == STATUS_OK)
+        status = kernel_trace_choices(&d->ks->base, &scope, all, d->count, is_traced, &d->trace,
+                                      d->error);
+    if (status == STATUS_TOO_LARGE) { /* then nothing is on the tape */
+        memset(is_traced, 0, (size_t)d->count * sizeof *is_traced);
+        status =
+            kernel_trace_choices(&d->ks->base, &scope, NULL, 0, is_traced, &d->trace, d->error);
+    }
+    for (int i = 0; status == STATUS_OK && i < d->count; i++)
+        d->deciders[i].is_traced = is_traced[i];
+    free(all);
+    free(is_traced);
+    if (status == STATUS_OK)
+        d->scratch = malloc((size_t)kernel_trace_room(&d->trace) * sizeof *d->scratch + 1);
+    if (status == STATUS_OK)
+        d->results = calloc((size_t)d->count + 1, sizeof *d->results);
+    return status != STATUS_OK || (d->scratch && d->results) ? status : error_memory(d->error);
+}
+
+/* ------------------------------------------------------------------ halving */
+
+/* The axes, bits, of which it matters for some decider which of several values they have. */
+static unsigned open_axes(struct deciding *d, const struct space_box *box, bool copies)
+{
+    unsigned several = 0, open = 0;
+    for (int a = 0; a < d->ks->kernel->axis_count; a++) {
+        const int64_t *values = d->block->values[a];
+        d->inputs[a] =
+            (struct interval){(double)values[box->first[a]], (double)values[box->last[a]]};
+        several |= box->last[a] > box->first[a] ? 1U << a : 0;
+    }
+    kernel_trace_choose(&d->trace, d->inputs, d->scratch, d->results);
+    for (int i = 0; i < d->count; i++) {
+        const struct decider *one = &d->deciders[i];
+        bool is_known = one->is_traced && d->results[i].lo == d->results[i].hi;
+        if (one->is_copies == copies && !is_known)
+            open |= one->axes & several;
+    }
+    return open;
+}
+
+static enum status decide_leaf(struct deciding *d, const struct space_box *box, int *plan)
+{
+    struct kernel_space *ks = d->ks;
+    struct kernel_values values;
+    struct tiling first = {.value = {0}};
+    for (int a = 0; a <= ks->kernel->axis_count; a++)
+        first.value[a] = d->block->values[a][box->first[a]];
+    *plan = -1;
+    return kernel_set_tiling(ks, &first, &values, NULL) ? plan_of(ks, &values, plan, d->error)
+                                                        : STATUS_OK;
+}
+
+static enum status decide(struct deciding *d, const struct space_box *box, int *number)
+{
+    struct decisions *decisions = &d->ks->decisions;
+    struct decision decision = {.axis = -1, .plan = -1};
+    unsigned open = open_axes(d, box, false);
+    decision.copies = !open;
+    if (!open)
+        open = open_axes(d, box, true);
     if (decisions->count == KERNEL_MAX_DECISIONS)
-        return error_set(error, STATUS_TOO_LARGE,
+        return error_set(d->error, STATUS_TOO_LARGE,
                          "kernel '%s': more than %d combinations of axes decide its structure",
-                         ks->kernel->name.text, KERNEL_MAX_DECISIONS);
-    if (kernel_set_tiling(ks, tiling, &values, NULL))
-        TRY(plan_of(ks, &values, &decision.plan, error));
+                         d->ks->kernel->name.text, KERNEL_MAX_DECISIONS);
     if (!array_room(&decisions->items, decisions->count, sizeof *decisions->items))
-        return error_memory(error);
-    decisions->slots[slot] = decisions->count;
-    decisions->items[decisions->count++] = decision;
+        return error_memory(d->error);
+    *number = decisions->count++;
+    if (open) {
+        struct space_box half = *box;
+        int axis = decision.axis = __builtin_ctz(open);
+        decision.middle = half.last[axis] = (box->first[axis] + box->last[axis]) / 2;
+        TRY(decide(d, &half, &decision.below));
+        half.first[axis] = decision.middle + 1;
+        half.last[axis] = box->last[axis];
+        TRY(decide(d, &half, &decision.above));
+    } else {
+        TRY(decide_leaf(d, box, &decision.plan));
+    }
+    decisions->items[*number] = decision;
     return STATUS_OK;
 }
 
-/* Every combination of the deciding axes from number i on; others do not matter. */
-static enum status decide_all(struct kernel_space *ks, const struct space_block *block,
-                              struct tiling *tiling, int i, struct error *error)
+/* Does the same decide in the same way as in the block before? */
+static bool is_like(const struct deciding *d, const struct space_block *before)
 {
-    if (i == ks->decisions.axis_count)
-        return decide(ks, tiling, error);
-    int axis = ks->decisions.axes[i];
-    for (int v = 0; v < block->count[axis]; v++) {
-        tiling->value[axis] = block->values[axis][v];
-        TRY(decide_all(ks, block, tiling, i + 1, error));
+    unsigned axes = d->ks->decisions.axes;
+    bool like = d->trace.given_count == 0 && !(axes & d->ks->block_axes);
+    for (int i = 0; i < d->count; i++)
+        like = like && d->deciders[i].is_traced;
+    for (; like && axes; axes &= axes - 1) {
+        int a = __builtin_ctz(axes), count = d->block->count[a];
+        like = count == before->count[a] &&
+               memcmp(d->block->values[a], before->values[a], (size_t)count * sizeof(int64_t)) == 0;
     }
-    return STATUS_OK;
+    return like;
+}
+
+static enum status decide_block(struct deciding *d, int number)
+{
+    struct kernel_space *ks = d->ks;
+    struct space_box box = {.block = number};
+    struct tiling first = {.value = {0}};
+    d->block = &ks->blocks[number];
+    if (number > 0 && is_like(d, d->block - 1)) {
+        ks->decisions.trees[number] = ks->decisions.trees[number - 1];
+        return STATUS_OK;
+    }
+    for (int a = 0; a <= ks->kernel->axis_count; a++) {
+        box.last[a] = d->block->count[a] - 1;
+        first.value[a] = d->block->values[a][0];
+    }
+    if (kernel_set_tiling(ks, &first, &d->values, NULL))
+        kernel_trace_give(&d->trace, &d->values, d->inputs);
+    return decide(d, &box, &ks->decisions.trees[number]);
+}
+
+static enum status decide_all(struct kernel_space *ks, struct error *error)
+{
+    struct deciding *d = calloc(1, sizeof *d);
+    if (!d)
+        return error_memory(error);
+    d->ks = ks;
+    d->error = error;
+    kernel_plan_asks(ks->kernel, add_decider, d);
+    enum status status = d->no_memory ? error_memory(error) : trace_deciders(d);
+    for (int b = 0; status == STATUS_OK && b < ks->block_count; b++)
+        status = decide_block(d, b);
+    close_deciding(d);
+    return status;
+}
+
+/* ------------------------------------------------------------------ axes */
+
+struct asked_axes {
+    const struct kernel_text *kernel;
+    unsigned copies, others; /* bits */
+};
+
+static void add_axes(void *context, const struct expression *e, bool is_copies)
+{
+    struct asked_axes *asked = context;
+    *(is_copies ? &asked->copies : &asked->others) |= kernel_axes_of(asked->kernel, e);
 }
 
 /* Axes whose only say is how many copies a tile has, one or more, which it has more of where they
@@ -221,19 +413,15 @@ static enum status make_layouts(struct kernel_space *ks, struct error *error)
 enum status kernel_make_plans(struct kernel_space *ks, const struct space *space,
                               struct error *error)
 {
-    struct decisions *decisions = &ks->decisions;
-    unsigned axes = kernel_plan_axes(ks->kernel, true) | ks->block_axes;
-    ks->word_axes = kernel_plan_axes(ks->kernel, false) & ~ks->block_axes;
-    ks->word_axes |= kernel_plan_axes(ks->kernel, true) & ~of_copies(ks) & ~ks->block_axes;
-    ks->copy_axes = axes & ~ks->word_axes & ~ks->block_axes;
-    for (int a = 0; a < space->axis_count; a++)
-        if (axes >> a & 1)
-            decisions->axes[decisions->axis_count++] = a;
-    TRY(enlarge(decisions, error));
-    struct tiling tiling = {.value = {0}};
-    for (int a = 0; a < space->axis_count; a++)
-        tiling.value[a] = ks->least[a];
-    for (int b = 0; b < space->block_count; b++)
-        TRY(decide_all(ks, &space->blocks[b], &tiling, 0, error));
+    struct asked_axes asked = {.kernel = ks->kernel};
+    kernel_plan_asks(ks->kernel, add_axes, &asked);
+    ks->decisions.axes = asked.copies | asked.others;
+    ks->word_axes = (asked.others | (asked.copies & ~of_copies(ks))) & ~ks->block_axes;
+    ks->copy_axes = asked.copies & ~ks->word_axes & ~ks->block_axes;
+    ks->blocks = space->blocks;
+    ks->block_count = space->block_count;
+    TRY(open_decisions(ks, error));
+    if (ks->block_count)
+        TRY(decide_all(ks, error));
     return make_layouts(ks, error);
 }

@@ -161,6 +161,7 @@ void kernel_destroy(struct space *space)
     free(ks->layouts);
     free(ks->decisions.items);
     free(ks->decisions.slots);
+    free(ks->decisions.trees);
     free(ks);
 }
 

@@ -56,9 +56,9 @@ int kernel_violations(const struct space *space, const struct tiling *tiling,
 #define KERNEL_SPACE                                                                               \
     .any_value = true, .destroy = kernel_destroy, .possible = kernel_possible,                     \
     .legal = kernel_is_legal, .violations = kernel_violations, .cores_used = kernel_cores_used,    \
-    .summarise = kernel_space_summarise, .parts = kernel_parts,             \
-    .generate = kernel_generate, .roofline_ns = kernel_roofline_ns, .numbers = &kernel_numbers,    \
-    .picture = kernel_picture, .boxes = &kernel_boxes
+    .summarise = kernel_space_summarise, .parts = kernel_parts, .generate = kernel_generate,       \
+    .roofline_ns = kernel_roofline_ns, .numbers = &kernel_numbers, .picture = kernel_picture,      \
+    .boxes = &kernel_boxes
 
 /* Of an operator that is nothing but its text (kernel_operator.c). */
 extern const struct operator_space kernel_space_tile;

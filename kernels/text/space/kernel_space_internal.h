@@ -10,7 +10,7 @@
 #include "kernels/text/program/kernel_flags.h"
 #include "kernels/text/space/kernel_space.h"
 
-enum { KERNEL_MAX_PLANS = 4096, KERNEL_MAX_DECISIONS = 1 << 16 };
+enum { KERNEL_MAX_PLANS = 4096, KERNEL_MAX_DECISIONS = 1 << 20 };
 
 /* A structure that some tilings have, or why it cannot be. */
 struct space_plan {
@@ -26,19 +26,23 @@ struct space_plan {
     char reason[480];
 };
 
-/* Values of the axes that decide, and of the cores; and the plan that they come to, -1: none. */
+/* A part of a block, of which each tiling has the same plan, or halves of it. */
 struct decision {
-    int64_t key[SPACE_MAX_AXES];
-    int plan;
+    int axis;         /* -1: none is left that decides */
+    bool copies;      /* all below have one plan, but for how many copies tiles have */
+    int middle;       /* of the axis's values the last one in the first half */
+    int below, above; /* halves */
+    int plan;         /* -1: no such tiling can be */
 };
 
-/* By what a plan is found: a hash table of all decisions. */
+/* By what a plan is found: of each block a tree, which is found by a hash table. */
 struct decisions {
-    int axis_count;
-    int axes[SPACE_MAX_AXES]; /* that decide, the cores last */
-    int count, capacity;      /* of slots, a power of two */
-    struct decision *items;   /* owned */
-    int *slots;               /* owned; -1: empty */
+    unsigned axes; /* that decide, bits */
+    int capacity;  /* of slots, a power of two */
+    int *slots;    /* owned; blocks, -1: empty */
+    int *trees;    /* owned; of each block the first decision */
+    int count;
+    struct decision *items; /* owned */
 };
 
 struct kernel_space {
@@ -58,7 +62,9 @@ struct kernel_space {
     int list_count;
     int64_t **lists; /* owned */
     int plan_count;
-    struct space_plan **plans; /* owned */
+    struct space_plan **plans;        /* owned */
+    const struct space_block *blocks; /* the space's */
+    int block_count;
     struct decisions decisions;
     struct work_layout *layouts; /* owned; [number of plan · WORK_VARIANTS + variant] */
 };
@@ -75,6 +81,10 @@ enum status kernel_make_blocks(struct space *space, struct kernel_space *ks, str
  * NULL. */
 bool kernel_set_tiling(const struct kernel_space *ks, const struct tiling *tiling,
                        struct kernel_values *values, struct error *error);
+
+/* Of each axis the least and the most value in all blocks. */
+struct interval;
+void kernel_space_values(const struct kernel_space *ks, struct interval *axes);
 
 /* kernel_decide.c: makes all plans that tilings of the space have; the plan of a tiling, NULL: no
  * point of the space decides so. */

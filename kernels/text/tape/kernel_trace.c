@@ -76,12 +76,13 @@ static bool names(const struct expression *name, const struct expression *e)
 static bool is_shared(const struct tracer *t, const struct expression *e)
 {
     const struct kernel_text *kernel = t->plan->kernel;
-    if (e->op == EXPRESSION_LET)
+    bool is_named = false;
+    if (e->op == EXPRESSION_LET && !t->before_plans)
         return t->values->is_shared[e->number];
-    for (int c = 0; e->op == EXPRESSION_SIZE && c < kernel->cores_count; c++)
-        if (names(kernel->cores[c].what, e))
-            return true;
-    return e->op == EXPRESSION_CORES;
+    if (e->op == EXPRESSION_SIZE || e->op == EXPRESSION_LET)
+        for (int c = 0; c < kernel->cores_count; c++)
+            is_named = is_named || names(kernel->cores[c].what, e);
+    return is_named || e->op == EXPRESSION_CORES;
 }
 
 /* A size, a let or the cores, of any shares. */
@@ -94,6 +95,7 @@ static int shared_leaf(struct tracer *t, const struct expression *e)
     if (e->op == EXPRESSION_CORES)
         return given_input(t, (struct trace_given){GIVEN_CORES, 0},
                            (struct interval){0, hardware_most_cores(t->plan->hw)});
+    t->failed |= t->before_plans; /* it may be shared in some blocks only */
     return given_input(t, (struct trace_given){GIVEN_LET, (int)e->number},
                        (struct interval){-most, most});
 }
@@ -360,6 +362,49 @@ enum status kernel_trace_make(const struct space_plan *plan, const struct kernel
     return status;
 }
 
+static enum status trace_choices(struct tracer *t, const struct expression *const all[], int count,
+                                 bool is_traced[], int outputs[], struct error *error)
+{
+    TRY(tape_begin(t->tape, t->plan->hw, error));
+    for (int i = 0; i < count; i++) {
+        t->failed = false;
+        outputs[i] = trace_expression(t, all[i]);
+        is_traced[i] = !t->failed;
+        outputs[i] = t->failed ? trace_number(t, 0) : outputs[i];
+    }
+    t->failed = false;
+    return tape_end(t->tape, outputs, count, error);
+}
+
+enum status kernel_trace_choices(const struct kernel_values *values,
+                                 const struct trace_scope *scope,
+                                 const struct expression *const all[], int count, bool is_traced[],
+                                 struct kernel_trace *trace, struct error *error)
+{
+    struct tracer *t = calloc(1, sizeof *t);
+    struct kernel_plan *none = calloc(1, sizeof *none);
+    int *outputs = calloc((size_t)count + 1, sizeof *outputs);
+    enum status status = t && none && outputs ? STATUS_OK : error_memory(error);
+    *trace = (struct kernel_trace){.layout = NULL};
+    if (status == STATUS_OK) {
+        none->kernel = values->kernel;
+        none->hw = values->hw;
+        *t = (struct tracer){.tape = &trace->fits,
+                             .plan = none,
+                             .values = values,
+                             .scope = scope,
+                             .trace = trace,
+                             .before_plans = true};
+        status = trace_choices(t, all, count, is_traced, outputs, error);
+    }
+    if (status != STATUS_OK)
+        kernel_trace_clear(trace);
+    free(outputs);
+    free(none);
+    free(t);
+    return status;
+}
+
 void kernel_trace_clear(struct kernel_trace *trace)
 {
     tape_clear(&trace->fits);
@@ -391,6 +436,12 @@ struct interval kernel_trace_fits(const struct kernel_trace *trace, const struct
     struct interval fits;
     tape_run(&trace->fits, inputs, scratch, &fits);
     return fits;
+}
+
+void kernel_trace_choose(const struct kernel_trace *trace, const struct interval inputs[],
+                         double scratch[], struct interval results[])
+{
+    tape_run(&trace->fits, inputs, scratch, results);
 }
 
 void kernel_trace_work(const struct kernel_trace *trace, const struct interval inputs[],

@@ -45,6 +45,15 @@ enum status kernel_trace_make(const struct space_plan *plan, const struct kernel
                               struct error *error);
 void kernel_trace_clear(struct kernel_trace *trace);
 
+/* Whole numbers and conditions that plans hang on instead, in place of what fits; those that a tape
+ * can say. */
+enum status kernel_trace_choices(const struct kernel_values *values,
+                                 const struct trace_scope *scope,
+                                 const struct expression *const all[], int count, bool is_traced[],
+                                 struct kernel_trace *trace, struct error *error);
+void kernel_trace_choose(const struct kernel_trace *trace, const struct interval inputs[],
+                         double scratch[], struct interval results[]);
+
 /* Fills the inputs behind the axes: with the shares of *values. */
 void kernel_trace_give(const struct kernel_trace *trace, const struct kernel_values *values,
                        struct interval inputs[TRACE_INPUTS]);

@@ -14,7 +14,8 @@ struct tracer {
     const struct kernel_values *values;
     const struct trace_scope *scope;
     struct kernel_trace *trace;
-    bool has_rounds; /* loops have lengths: */
+    bool before_plans; /* which lets are shared is not known */
+    bool has_rounds;   /* loops have lengths: */
     int lengths[KERNEL_MAX_LOOPS];
     int cells[CELLS_MAX];
     bool failed; /* something that a tape cannot say */
