@@ -1,6 +1,7 @@
 #include "tests/support/expect_boxes.h"
 
-#include "kernels/text/space/kernel_space.h"
+#include "kernels/text/plan/kernel_plan.h"
+#include "kernels/text/space/kernel_space_internal.h"
 #include "search/candidates.h"
 #include "search/search.h"
 #include "search/tiling_simulator.h"
@@ -133,6 +134,27 @@ static void check_roots(const struct checker *c)
     }
 }
 
+/* The plan of a tiling is that of its choices. */
+static void check_plans(const struct checker *c)
+{
+    const struct kernel_space *ks = c->space->detail;
+    for (int64_t i = 0; i < c->space->candidates; i += 1 + c->space->candidates / 500) {
+        struct tiling tiling;
+        struct kernel_values values;
+        struct plan_choices choices;
+        struct error error;
+        space_tiling(c->space, i, &tiling);
+        const struct space_plan *plan = kernel_find_plan(ks, &tiling);
+        cr_assert(kernel_set_tiling(ks, &tiling, &values, NULL));
+        bool can = kernel_plan_choices(&values, &choices, &error) == STATUS_OK;
+        cr_assert_eq(can, plan != NULL, "%s: tiling %lld: %s", c->what, (long long)i, error.text);
+        if (plan)
+            cr_expect_eq(memcmp(choices.values, plan->choices.values,
+                                (size_t)choices.count * sizeof *choices.values),
+                         0, "%s: tiling %lld has another plan", c->what, (long long)i);
+    }
+}
+
 void expect_boxes(const struct space *space, unsigned long seed, int boxes, struct boxes_seen *seen,
                   const char *what)
 {
@@ -148,6 +170,7 @@ void expect_boxes(const struct space *space, unsigned long seed, int boxes, stru
     cr_assert_eq(bounder_open(&c.bounder, space, &error), STATUS_OK);
     cr_assert_eq(tiling_simulator_open(&c.simulator, &error), STATUS_OK);
     check_roots(&c);
+    check_plans(&c);
     for (int b = 0; b < boxes && c.kind->root_count(c.made) > 0; b++)
         check_box(&c);
     tiling_simulator_close(&c.simulator);

@@ -206,13 +206,15 @@ struct deciding {
     bool no_memory;
 };
 
+/* Copies that may have less where an axis grows decide like all others. */
 static void add_decider(void *context, const struct expression *e, bool is_copies)
 {
     struct deciding *d = context;
+    unsigned axes = kernel_axes_of(d->ks->kernel, e);
     d->no_memory = d->no_memory || !array_room(&d->deciders, d->count, sizeof *d->deciders);
     if (!d->no_memory)
-        d->deciders[d->count++] =
-            (struct decider){e, kernel_axes_of(d->ks->kernel, e), is_copies, false};
+        d->deciders[d->count++] = (struct decider){
+            .e = e, .axes = axes, .is_copies = is_copies && !(axes & d->ks->word_axes)};
 }
 
 static void close_deciding(struct deciding *d)

@@ -156,7 +156,8 @@ Test(kernel_boxes, random_kernels, .timeout = 600)
 /* A length in two factors; what is rounded down, and the less of two that are rounded up; more
  * elements than a round has; a part that reaches beyond its round; a loop of which the first or the
  * last round does something else; a buffer that is full to the last byte; rounds of which each does
- * something else; several cores that deal a loop out; and stages. */
+ * something else; several cores that deal a loop out; and stages. Then axes that are cut from
+ * others, sizes that decide a structure, and a shared let. */
 static const char *const odd[] = {
     KERNEL "tensor Z[N,N] f16\naxis a = slices(N)\n"
            "for i in N by a\n  tile x: l1[i,M] f16\n  load x <- X\n  for t in 1 by 1\n"
@@ -198,6 +199,19 @@ static const char *const odd[] = {
            "for i in N by a\n  for j in M by b\n    tile x: ub[i,j] f16 x c\n"
            "    tile y: ub[i,j] f16 x c\n    load x <- X\n    @1 relu y <- x\n"
            "    @1 store Y <- y\n",
+    KERNEL "axis a = slices(N)\naxis b = slices(a)\naxis c = 1, 2\naxis split = n, m\n"
+           "cores N if split == n else M\n"
+           "for i in N by a\n  for k in i by b\n    tile x: ub[k,M] f16 x (c if N > 40 else 3)\n"
+           "    load x <- X\n    relu x <- x\n    store Y <- x\n",
+    KERNEL "axis a = slices(N)\naxis s = 1, 2, 4\nlet all = s*a >= N\nlet two = 2*s*a >= N\n"
+           "cores M\nfor i in N by s*a\n  for k in i by a\n    tile x: ub[k,M] f16 x (2 if all "
+           "else 1)\n    load x <- X\n    relu x <- x if all\n    vadd x <- x, 1.0 if not two\n"
+           "    store Y <- x\n",
+    "kernel k\nsize N\nsize M pad 16\nlet rows = N*16\ntensor X[rows,M] f16, Y[rows,M] f16\n"
+    "axis a = 1, 2, 4, 8, 16\naxis b = slices(M)\ncores rows\n"
+    "for i in rows by a\n  for j in M by b\n    tile x: ub[i,j] f16 x (2 if rows > 64 else 1)\n    "
+    "load x <- X\n"
+    "    vadd x <- x, 1.0 if a*4 > 17\n    store Y <- x\n",
 };
 
 Test(kernel_boxes, odd_kernels, .timeout = 300)
