@@ -237,7 +237,7 @@ static void close_boxes(void *made)
  * whether they fit that takes some hundred times as long. */
 static bool is_small(const struct space *space)
 {
-    const int64_t soon = 1 << 17, asked = 256;
+    const int64_t soon = 1 << 14, asked = 32;
     const struct kernel_space *ks = kernel_space_of(space);
     bool certain = true;
     for (int p = 0; p < ks->plan_count; p++)

@@ -199,8 +199,7 @@ static const char *const odd[] = {
            "for i in N by a\n  for j in M by b\n    tile x: ub[i,j] f16 x c\n"
            "    tile y: ub[i,j] f16 x c\n    load x <- X\n    @1 relu y <- x\n"
            "    @1 store Y <- y\n",
-    KERNEL "axis a = slices(N)\naxis b = slices(a)\naxis c = 1, 2\naxis split = n, m\n"
-           "cores N if split == n else M\n"
+    KERNEL "axis a = slices(N)\naxis b = slices(a)\naxis c = 1, 2\ncores N\n"
            "for i in N by a\n  for k in i by b\n    tile x: ub[k,M] f16 x (c if N > 40 else 3)\n"
            "    load x <- X\n    relu x <- x\n    store Y <- x\n",
     KERNEL "axis a = slices(N)\naxis s = 1, 2, 4\nlet all = s*a >= N\nlet two = 2*s*a >= N\n"
@@ -209,8 +208,15 @@ static const char *const odd[] = {
            "    store Y <- x\n",
     "kernel k\nsize N\nsize M pad 16\nlet rows = N*16\ntensor X[rows,M] f16, Y[rows,M] f16\n"
     "axis a = 1, 2, 4, 8, 16\naxis b = slices(M)\ncores rows\n"
-    "for i in rows by a\n  for j in M by b\n    tile x: ub[i,j] f16 x (2 if rows > 64 else 1)\n    "
+    "for i in rows by a\n  for j in M by b\n    tile x: ub[i,j] f16 x (2 if rows > 1000 else 1)\n  "
+    "  "
     "load x <- X\n"
+    "    vadd x <- x, 1.0 if a*4 > 17\n    store Y <- x\n",
+    "kernel k\nsize N\nsize M pad 16\nlet rows = N*16\ntensor X[rows,M] f16, Y[rows,M] f16\n"
+    "axis a = 1, 2, 4, 8, 16\naxis b = slices(M)\naxis split = r, m\n"
+    "cores rows if split == r else M\n"
+    "for i in rows by a\n  for j in M by b\n    tile x: ub[i,j] f16 x (2 if a*100 > rows "
+    "else 1)\n    load x <- X\n"
     "    vadd x <- x, 1.0 if a*4 > 17\n    store Y <- x\n",
 };
 
