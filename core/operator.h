@@ -89,6 +89,8 @@ struct operator_nesting {
     bool (*same)(const struct space *a, const struct space *b, const struct tiling *tiling);
 };
 
+enum box_fits { FITS_NONE, FITS_SOME, FITS_ALL }; /* tilings that are legal */
+
 /* Bounds of many tilings at once: of boxes in the boxes that roots are, which together are the
  * space. */
 struct operator_boxes {
@@ -99,10 +101,11 @@ struct operator_boxes {
     int (*root_count)(const void *made);
     const struct space_box *(*root)(const void *made, int number);
     size_t (*scratch_bytes)(const void *made); /* that a thread needs for bounds */
-    /* Axes, bits, that bounds of the root's boxes hang on. */
+    /* Axes, bits, that bounds of the root's boxes hang on, and that what fits hangs on. */
     unsigned (*asked)(const void *made, int root);
-    /* Is any tiling of a box in the root legal, for all that is known? */
-    bool (*fits)(const void *made, int root, const struct space_box *box, void *scratch);
+    unsigned (*asked_to_fit)(const void *made, int root);
+    /* FITS_SOME: for all that is known. */
+    enum box_fits (*fits)(const void *made, int root, const struct space_box *box, void *scratch);
     /* A summary whose bound holds for every legal tiling of the box. */
     void (*summarise)(const void *made, int root, const struct space_box *box, void *scratch,
                       struct work *work);

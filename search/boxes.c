@@ -30,9 +30,11 @@ struct boxes {
     void **scratch; /* by thread, owned */
     struct heap_of_boxes open, tilings;
     int batches;
+    int64_t legal;   /* tilings that are known to be, once they are counted */
+    bool is_counted; /* there are no others */
 };
 
-enum { FIRST_DIVES = 8, DIVES = 16, DIVE_EVERY = 2, MOST_LISTED = 256 };
+enum { FIRST_DIVES = 8, DIVES = 16, DIVE_EVERY = 2, MOST_LISTED = 256, MOST_LOOKS = 1 << 16 };
 
 #define ALL_AXES (~0U)
 
@@ -146,7 +148,7 @@ static bool bound_box(const struct search_run *run, struct open_box *box)
     void *scratch = scratch_of(run->pool);
     struct work work;
     box->index = first_index(run->space, &box->box);
-    if (!kind->fits(run->boxes, box->root, &box->box, scratch))
+    if (kind->fits(run->boxes, box->root, &box->box, scratch) == FITS_NONE)
         return false;
     kind->summarise(run->boxes, box->root, &box->box, scratch, &work);
     int64_t fs = bounder_fs(&run->bounder, &work);
@@ -200,7 +202,8 @@ static void list_box(struct search_run *run, struct piece *piece, const struct o
     }
     one.index = first_index(run->space, &one.box);
     piece->bounded++;
-    if (run->space->kind->boxes->fits(run->boxes, one.root, &one.box, scratch_of(run->pool)) &&
+    const struct operator_boxes *kind = run->space->kind->boxes;
+    if (kind->fits(run->boxes, one.root, &one.box, scratch_of(run->pool)) != FITS_NONE &&
         settle(run, &one))
         keep(piece, &one);
 }
@@ -237,6 +240,63 @@ static void split(struct search_run *run, struct piece *piece)
     while (split_once(run, piece, &box))
         ;
     piece->ran = !stop_due(run->space->stop);
+}
+
+/* ---- counting ---- */
+
+struct counting {
+    const struct search_run *run;
+    int root, looks; /* looks: that are left */
+    int64_t legal;
+};
+
+/* The tilings of a box that are legal; less where there are no looks left. */
+static void count_box(struct counting *c, const struct space_box *box)
+{
+    const struct space *space = c->run->space;
+    const struct operator_boxes *kind = space->kind->boxes;
+    if (c->looks-- <= 0)
+        return;
+    enum box_fits fits = kind->fits(c->run->boxes, c->root, box, scratch_of(c->run->pool));
+    if (fits == FITS_ALL)
+        c->legal += (int64_t)points_of(space, box);
+    if (fits != FITS_SOME)
+        return;
+    int axis = widest_axis(space, box, kind->asked_to_fit(c->run->boxes, c->root));
+    axis = axis >= 0 ? axis : widest_axis(space, box, ALL_AXES);
+    if (axis < 0) { /* more has to be asked of each tiling here: that takes too long */
+        c->looks = -1;
+        return;
+    }
+    struct space_box half = *box;
+    half.last[axis] = middle_of(space, box, axis);
+    count_box(c, &half);
+    half.first[axis] = half.last[axis] + 1;
+    half.last[axis] = box->last[axis];
+    count_box(c, &half);
+}
+
+/* In so many looks, an equal share for each root. */
+static void count_legal(struct search_run *run)
+{
+    struct boxes *boxes = run->pool;
+    int count = run->space->kind->boxes->root_count(run->boxes);
+    int64_t legal = 0;
+    bool all = true;
+    recorder_begin(&run->recorder);
+    int64_t start_ns = recorder_now(&run->recorder);
+#pragma omp parallel for num_threads(run->threads) schedule(dynamic) reduction(+ : legal) reduction(&& : all)
+    for (int r = 0; r < count; r++) {
+        struct counting c = {.run = run, .root = r, .looks = MOST_LOOKS / count + 1};
+        if (!stop_due(run->space->stop))
+            count_box(&c, run->space->kind->boxes->root(run->boxes, r));
+        legal += c.legal;
+        all = all && c.looks >= 0 && !stop_due(run->space->stop);
+    }
+    boxes->legal = legal;
+    boxes->is_counted = all;
+    recorder_keep(&run->recorder, PHASE_COUNTING, start_ns, legal, 0);
+    recorder_end(&run->recorder);
 }
 
 /* ---- the source ---- */
@@ -292,6 +352,7 @@ static enum status refill(struct search_run *run, bool all, bool *more, struct e
     recorder_begin(&run->recorder);
     int64_t start_ns = recorder_now(&run->recorder);
     TRY(open_roots(run, error));
+    boxes->is_counted = boxes->open.count + boxes->tilings.count == 0;
     recorder_keep(&run->recorder, PHASE_BOUNDING, start_ns, boxes->open.count, 0);
     recorder_end(&run->recorder);
     return STATUS_OK;
@@ -381,16 +442,21 @@ static enum status observe(struct search_run *run, struct batch *batch, struct e
     for (int i = 0; i < batch->count; i++)
         kept = close_piece(run, &batch->items[i], horizon) && kept;
     boxes->batches++;
+    if (next_fs(run) > incumbents_limit_fs(&run->incumbents) && !run->options->uncounted &&
+        !run->options->best_only)
+        count_legal(run);
     return kept ? STATUS_OK : error_memory(error);
 }
 
 static void prove(const struct search_run *run, struct proof *proof)
 {
-    *proof = (struct proof){.feasible = run->simulated,
-                            .next_fs = next_fs(run),
-                            .counted = true,
-                            .bounded = true,
-                            .unasked = true};
+    const struct boxes *boxes = run->pool;
+    *proof =
+        (struct proof){.feasible = boxes->legal > run->simulated ? boxes->legal : run->simulated,
+                       .next_fs = next_fs(run),
+                       .counted = true,
+                       .bounded = true,
+                       .unasked = !boxes->is_counted};
 }
 
 static void count_within(const struct search_run *run, struct within *within, double share,
@@ -406,7 +472,8 @@ static void count_within(const struct search_run *run, struct within *within, do
             open += points_of(run->space, &boxes->open.items[i].box);
     for (int64_t i = 0; i < boxes->tilings.count; i++)
         open += boxes->tilings.items[i].bound_fs <= latest_fs;
-    double most = (double)run->space->candidates;
+    double most =
+        (double)(boxes->is_counted ? boxes->legal - run->simulated : run->space->candidates);
     within->at_most += (int64_t)(open < most ? open : most);
 }
 

@@ -101,7 +101,9 @@ bool region_rows(const struct region *region, struct rows *rows)
     *rows = (struct rows){.start = region->offset_bytes,
                           .count = region->rows,
                           .bytes = region->bytes / region->rows / region->pieces,
-                          .stride = stride < 0 ? -stride : stride};
+                          .stride = stride == INT64_MIN ? INT64_MAX
+                                    : stride < 0        ? -stride
+                                                        : stride};
     if (!span_pieces(region->pieces, region->piece_stride_bytes, &rows->start, &rows->bytes))
         return false;
     if (rows->count == 1)

@@ -8,6 +8,8 @@ struct boxes_seen {
     int spaces, boxes, members, empty, tight; /* empty: boxes of which nothing fits; tight: of one
                                                  tiling, whose bound is 95 % of its own or more */
     int points;                               /* of one tiling */
+    int full;                                 /* boxes of which all fits */
+    int counted;                              /* searches that have counted all that is legal */
     int searched, simulated, listed;          /* tilings: simulated by boxes, and in all */
 };
 

@@ -11,12 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ROOTS = 1 << 16, MOST_OPERATIONS = 1 << 21 }; /* on all tapes together */
+enum {
+    MOST_ROOTS = 1 << 16,
+    MOST_OPERATIONS = 1 << 21,
+    MOST_COPIES = 4096
+}; /* on all tapes together */
 
 struct root {
     struct space_box box;
-    int trace; /* number */
-    int given; /* where its inputs behind the axes begin */
+    int trace;    /* number */
+    int given;    /* where its inputs behind the axes begin */
+    bool is_sure; /* what fits is legal, however many copies there are */
 };
 
 /* The tapes of a plan and of the values of words that are one in the root: for every block, or,
@@ -25,7 +30,7 @@ struct root_trace {
     const struct space_plan *plan;
     unsigned words; /* axes, bits */
     int64_t values[SPACE_MAX_AXES];
-    unsigned asked; /* axes that its work hangs on */
+    unsigned asked, asked_to_fit; /* axes that its work hangs on, and what fits */
     struct kernel_trace trace;
 };
 
@@ -90,6 +95,7 @@ static enum status make_trace(struct maker *m, const struct space_plan *plan,
     }
     TRY(kernel_trace_make(plan, &m->values, &scope, &made->trace, m->error));
     made->asked = tape_inputs(&made->trace.work);
+    made->asked_to_fit = tape_inputs(&made->trace.fits);
     if (kernel_trace_room(&made->trace) > boxes->room)
         boxes->room = kernel_trace_room(&made->trace);
     boxes->operations += made->trace.fits.count + made->trace.work.count;
@@ -112,6 +118,25 @@ static enum status give(struct maker *m, struct root *root)
     return STATUS_OK;
 }
 
+/* Of every number of copies: nothing is left to ask of a tiling but what fits (kernel_legal.c). */
+static bool is_sure(const struct maker *m, const struct space_box *box, struct tiling *tiling,
+                    int axis, int *looks)
+{
+    while (axis < m->ks->kernel->axis_count && !(m->ks->copy_axes >> axis & 1))
+        axis++;
+    if (axis == m->ks->kernel->axis_count) {
+        const struct space_plan *plan = kernel_find_plan(m->ks, tiling);
+        return ++*looks < MOST_COPIES && plan && plan->is_possible && plan->is_certain &&
+               plan->fit.grows;
+    }
+    bool sure = true;
+    for (int v = box->first[axis]; v <= box->last[axis] && sure; v++) {
+        tiling->value[axis] = m->block->values[axis][v];
+        sure = is_sure(m, box, tiling, axis + 1, looks);
+    }
+    return sure;
+}
+
 static enum status add_root(struct maker *m, const struct space_plan *plan,
                             const struct space_box *box)
 {
@@ -132,6 +157,11 @@ static enum status add_root(struct maker *m, const struct space_plan *plan,
         if (status != STATUS_OK)
             return m->is_open ? STATUS_OK : status;
     }
+    struct tiling tiling = {.value = {0}};
+    int looks = 0;
+    for (int a = 0; a < boxes->space->axis_count; a++)
+        tiling.value[a] = m->block->values[a][box->first[a]];
+    root.is_sure = is_sure(m, box, &tiling, 0, &looks);
     TRY(give(m, &root));
     if (!array_room(&boxes->roots, boxes->count, sizeof *boxes->roots))
         return error_memory(m->error);
@@ -297,6 +327,12 @@ static unsigned asked(const void *made, int number)
     return boxes->traces[boxes->roots[number].trace].asked;
 }
 
+static unsigned asked_to_fit(const void *made, int number)
+{
+    const struct kernel_boxes *boxes = made;
+    return boxes->traces[boxes->roots[number].trace].asked_to_fit;
+}
+
 static const struct kernel_trace *inputs_of(const struct kernel_boxes *boxes, int number,
                                             const struct space_box *box,
                                             struct interval inputs[TRACE_INPUTS])
@@ -314,11 +350,15 @@ static const struct kernel_trace *inputs_of(const struct kernel_boxes *boxes, in
     return trace;
 }
 
-static bool fits(const void *made, int number, const struct space_box *box, void *scratch)
+static enum box_fits fits(const void *made, int number, const struct space_box *box, void *scratch)
 {
+    const struct kernel_boxes *boxes = made;
     struct interval inputs[TRACE_INPUTS];
-    const struct kernel_trace *trace = inputs_of(made, number, box, inputs);
-    return kernel_trace_fits(trace, inputs, scratch).hi > 0;
+    const struct kernel_trace *trace = inputs_of(boxes, number, box, inputs);
+    struct interval some = kernel_trace_fits(trace, inputs, scratch);
+    if (some.hi <= 0)
+        return FITS_NONE;
+    return some.lo > 0 && boxes->roots[number].is_sure ? FITS_ALL : FITS_SOME;
 }
 
 static void summarise(const void *made, int number, const struct space_box *box, void *scratch,
@@ -339,6 +379,7 @@ const struct operator_boxes kernel_boxes = {
     .root = root_box,
     .scratch_bytes = scratch_bytes,
     .asked = asked,
+    .asked_to_fit = asked_to_fit,
     .fits = fits,
     .summarise = summarise,
 };

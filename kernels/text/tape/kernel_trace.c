@@ -172,54 +172,74 @@ int trace_expression(struct tracer *t, const struct expression *e)
 
 /* ------------------------------------------------------------------ what fits */
 
-/* How long first rounds are, and whether there are any. */
-static void enter_loops(struct tracer *t, int exists[KERNEL_MAX_LOOPS + 1])
+static void also(struct tracer *t, int *fits, int holds)
 {
-    exists[0] = trace_number(t, 1);
+    *fits = tape_choice(t->tape, holds, *fits, trace_number(t, 0));
+}
+
+/* How long first rounds are, and how often loops run. */
+static void enter_loops(struct tracer *t, int runs[KERNEL_MAX_LOOPS + 1], int *fits)
+{
+    int one = trace_number(t, 1), none = trace_number(t, 0), played = none;
+    runs[0] = one;
     for (int loop = 1; loop < t->plan->loop_count; loop++) {
         const struct plan_loop *l = &t->plan->loops[loop];
         const struct kernel_loop *text = &t->plan->kernel->loops[l->text_loop];
-        int in = trace_expression(t, text->in);
-        int any = tape_apply(t->tape, TAPE_LESS, trace_number(t, 0), in);
-        exists[loop] = tape_apply(t->tape, TAPE_MIN, exists[l->around], any);
-        t->lengths[l->text_loop] = tape_apply(t->tape, TAPE_MIN, in, trace_expression(t, text->by));
+        int in = trace_expression(t, text->in), by = trace_expression(t, text->by);
+        int rounds = tape_apply(t->tape, TAPE_MAX, tape_apply(t->tape, TAPE_CDIV, in, by), none);
+        runs[loop] = tape_apply(t->tape, TAPE_MULTIPLY, runs[l->around], rounds);
+        int items = tape_apply(t->tape, TAPE_MULTIPLY, runs[loop], trace_number(t, l->item_count));
+        played = tape_apply(t->tape, TAPE_ADD, played, items);
+        t->lengths[l->text_loop] = tape_apply(t->tape, TAPE_MIN, in, by);
+        also(t, fits, tape_apply(t->tape, TAPE_AT_MOST, one, by));
     }
+    int most = trace_number(t, (double)PROGRAM_MAX_EXECUTED / 7);
+    also(t, fits, tape_apply(t->tape, TAPE_AT_MOST, played, most));
 }
 
-static int bytes_of(struct tracer *t, int number, const int exists[])
+/* *holds: all extents are 1 or more. */
+static int bytes_of(struct tracer *t, int number, const int runs[], int *holds)
 {
     const struct plan_tile *tile = &t->plan->tiles[number];
     int64_t unit = t->plan->hw->buffers[tile->buffer].alignment_bytes;
-    int bytes = trace_number(t, dtype_bytes(tile->type));
-    for (int d = 0; d < tile->dim_count; d++)
-        bytes = tape_apply(t->tape, TAPE_MULTIPLY, bytes, trace_expression(t, tile->dims[d]));
+    int bytes = trace_number(t, dtype_bytes(tile->type)), none = trace_number(t, 0);
+    for (int d = 0; d < tile->dim_count; d++) {
+        int extent = trace_expression(t, tile->dims[d]);
+        also(t, holds, tape_apply(t->tape, TAPE_LESS, none, extent));
+        bytes = tape_apply(t->tape, TAPE_MULTIPLY, bytes, extent);
+    }
     if (unit > 1)
         bytes = tape_apply(t->tape, TAPE_UP, bytes, trace_number(t, (double)unit));
     int copies =
         tile->turns ? trace_expression(t, tile->turns) : trace_number(t, (double)tile->copies);
     bytes = tape_apply(t->tape, TAPE_MULTIPLY, bytes, copies);
-    return tape_choice(t->tape, exists[tile->life], bytes, trace_number(t, 0));
+    int runs_not = tape_apply(t->tape, TAPE_AT_MOST, runs[tile->life], none);
+    *holds = tape_choice(t->tape, runs_not, trace_number(t, 1), *holds);
+    return tape_choice(t->tape, runs_not, none, bytes);
 }
 
-/* Whether the first rounds' tiles fit, where these are the largest, and the text's conditions. */
+/* Whether the first rounds' tiles fit, where these are the largest, and the text's conditions, as
+ * kernel_fits has them. */
 static int trace_fits(struct tracer *t)
 {
     const struct kernel_fit *fit = &t->space_plan->fit;
-    int exists[KERNEL_MAX_LOOPS + 1], fits = trace_number(t, 1);
-    for (int r = 0; r < t->plan->kernel->require_count; r++) {
-        int holds = trace_expression(t, t->plan->kernel->requires[r].truth);
-        fits = tape_choice(t->tape, holds, fits, trace_number(t, 0));
-    }
+    int runs[KERNEL_MAX_LOOPS + 1], fits = trace_number(t, 1);
+    for (int r = 0; r < t->plan->kernel->require_count; r++)
+        also(t, &fits, trace_expression(t, t->plan->kernel->requires[r].truth));
+    if (!fit->grows)
+        return fits;
     t->has_rounds = true;
-    if (fit->grows)
-        enter_loops(t, exists);
-    for (int s = 0; s < fit->sum_count && fit->grows; s++) {
+    enter_loops(t, runs, &fits);
+    for (int s = 0; s < fit->sum_count; s++) {
         int sum = trace_number(t, 0);
-        for (int i = 0; i < fit->sums[s].count; i++)
-            sum = tape_apply(t->tape, TAPE_ADD, sum, bytes_of(t, fit->sums[s].tiles[i], exists));
+        for (int i = 0; i < fit->sums[s].count; i++) {
+            int holds = trace_number(t, 1);
+            sum = tape_apply(t->tape, TAPE_ADD, sum,
+                             bytes_of(t, fit->sums[s].tiles[i], runs, &holds));
+            also(t, &fits, holds);
+        }
         int64_t capacity = t->plan->hw->buffers[fit->sums[s].buffer].capacity_bytes;
-        int holds = tape_apply(t->tape, TAPE_AT_MOST, sum, trace_number(t, (double)capacity));
-        fits = tape_choice(t->tape, holds, fits, trace_number(t, 0));
+        also(t, &fits, tape_apply(t->tape, TAPE_AT_MOST, sum, trace_number(t, (double)capacity)));
     }
     t->has_rounds = false;
     return fits;

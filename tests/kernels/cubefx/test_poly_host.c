@@ -98,7 +98,7 @@ static const float *scalar_results(const struct poly_plan *plan, enum host_isa i
     float *expected = a->expected[plan->algorithm];
     if (expected)
         return expected;
-    expected = malloc((size_t)(plan->inputs * plan->functions) * sizeof *expected);
+    expected = calloc((size_t)(plan->inputs * plan->functions), sizeof *expected);
     for (int64_t f = 0; f < plan->functions; f++)
         for (int64_t i = 0; i < plan->inputs; i++)
             expected[f * plan->inputs + i] = poly_scalar(

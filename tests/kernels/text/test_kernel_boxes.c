@@ -241,5 +241,7 @@ Test(kernel_boxes, odd_kernels, .timeout = 300)
         hardware_clear(&hw);
     }
     cr_expect_gt(seen.searched, 20);
+    cr_expect_gt(seen.counted, 20);
+    cr_expect_gt(seen.full, 20);
     cr_expect_gt(seen.members, test_cases(3000));
 }
