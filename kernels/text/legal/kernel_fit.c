@@ -233,6 +233,7 @@ static bool enter_loops(const struct kernel_plan *plan, struct kernel_values *va
     return true;
 }
 
+/* Up to INT64_MAX. */
 static bool bytes_of(const struct kernel_plan *plan, const struct kernel_values *values, int number,
                      int64_t *bytes)
 {
@@ -242,30 +243,32 @@ static bool bytes_of(const struct kernel_plan *plan, const struct kernel_values 
     for (int d = 0; d < tile->dim_count; d++) {
         if (!number_of(values, tile->dims[d], &extent) || extent < 1)
             return false;
-        if (__builtin_mul_overflow(*bytes, extent, bytes))
-            return false;
+        *bytes = product_of(*bytes, extent);
     }
     if (unit > 1)
         *bytes = *bytes < INT64_MAX - unit ? round_up(*bytes, unit) : INT64_MAX;
-    return !__builtin_mul_overflow(*bytes, tile->copies, bytes);
+    *bytes = product_of(*bytes, tile->copies);
+    return true;
 }
 
-bool kernel_fits(const struct kernel_plan *plan, const struct kernel_fit *fit,
-                 struct kernel_values *values, double *played)
+enum fits kernel_fits(const struct kernel_plan *plan, const struct kernel_fit *fit,
+                      struct kernel_values *values, double *played)
 {
     double runs[KERNEL_MAX_LOOPS + 1];
     if (!enter_loops(plan, values, runs, played))
-        return false;
+        return FITS_NO_NUMBER;
     for (int s = 0; s < fit->sum_count; s++) {
         int64_t left = plan->hw->buffers[fit->sums[s].buffer].capacity_bytes;
         for (int t = 0; t < fit->sums[s].count; t++) {
             int64_t bytes;
             if (runs[plan->tiles[fit->sums[s].tiles[t]].life] == 0)
                 continue;
-            if (!bytes_of(plan, values, fit->sums[s].tiles[t], &bytes) || bytes > left)
-                return false;
+            if (!bytes_of(plan, values, fit->sums[s].tiles[t], &bytes))
+                return FITS_NO_NUMBER;
+            if (bytes > left)
+                return FITS_NOT;
             left -= bytes;
         }
     }
-    return true;
+    return FITS_YES;
 }

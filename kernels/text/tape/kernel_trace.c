@@ -191,7 +191,6 @@ static void enter_loops(struct tracer *t, int runs[KERNEL_MAX_LOOPS + 1], int *f
         int items = tape_apply(t->tape, TAPE_MULTIPLY, runs[loop], trace_number(t, l->item_count));
         played = tape_apply(t->tape, TAPE_ADD, played, items);
         t->lengths[l->text_loop] = tape_apply(t->tape, TAPE_MIN, in, by);
-        also(t, fits, tape_apply(t->tape, TAPE_AT_MOST, one, by));
     }
     int most = trace_number(t, (double)PROGRAM_MAX_EXECUTED / 7);
     also(t, fits, tape_apply(t->tape, TAPE_AT_MOST, played, most));

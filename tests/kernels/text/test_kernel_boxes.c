@@ -4,6 +4,7 @@
 #include "hardware/load.h"
 #include "kernels/text/space/kernel_space.h"
 #include "kernels/text/tape/kernel_tape.h"
+#include "search/search.h"
 #include "tests/kernels/text/random_case.h"
 #include "tests/support/cases.h"
 #include "tests/support/expect_boxes.h"
@@ -218,6 +219,15 @@ static const char *const odd[] = {
     "for i in rows by a\n  for j in M by b\n    tile x: ub[i,j] f16 x (2 if a*100 > rows "
     "else 1)\n    load x <- X\n"
     "    vadd x <- x, 1.0 if a*4 > 17\n    store Y <- x\n",
+    KERNEL "axis a = slices(N)\naxis b = slices(M)\naxis s = 16, 32\nfor i in N by a\n"
+           "  for j in M by b\n    tile x: ub[i,j] f16\n    tile t: ub[s-16,16] f16\n"
+           "    load x <- X\n    vecDup t <- 0.0\n    store Y <- x\n",
+    KERNEL "axis a = slices(N)\naxis b = slices(M)\naxis s = 16, 32\nfor i in N by a\n"
+           "  for j in M by b\n    tile x: ub[i,j] f16\n    load x <- X\n"
+           "    for t in 32 by s-16\n      relu x <- x\n    store Y <- x\n",
+    KERNEL "axis a = slices(N)\naxis b = slices(M)\naxis f = 1, 10000000\nfor i in N by a\n"
+           "  for j in M by b\n    tile x: ub[i,j] f16\n    load x <- X\n"
+           "    for t in 100*f by 1\n      relu x <- x\n    store Y <- x\n",
 };
 
 Test(kernel_boxes, odd_kernels, .timeout = 300)
@@ -244,4 +254,42 @@ Test(kernel_boxes, odd_kernels, .timeout = 300)
     cr_expect_gt(seen.counted, 20);
     cr_expect_gt(seen.full, 20);
     cr_expect_gt(seen.members, test_cases(3000));
+}
+
+/* As searches do that are parts of others: in threads that are not their own. */
+Test(kernel_boxes, searches_beside_each_other)
+{
+    static const int64_t sizes[] = {4096, 4096};
+    static const char text[] = KERNEL
+        "axis a = multiples(16, 4096)\naxis b = multiples(16, 4096)\naxis c = 1, 2\ncores N\n"
+        "for i in N by a\n"
+        "  for j in M by b\n    tile x: ub[i,j] f16 x c\n    load x <- X\n    relu x <- x\n"
+        "    store Y <- x\n";
+    struct hardware hw;
+    struct kernel_text kernel;
+    struct search_result found[4] = {0};
+    enum status status[4];
+    machine_load_named(&hw, "ascend310", "");
+    cr_assert_eq(kernel_text_parse("k", text, strlen(text), &kernel, &error), STATUS_OK);
+    struct space space = {.kind = &kernel_space_tile, .hw = &hw};
+    cr_assert_eq(kernel_space_create(&space, &kernel, sizes, DTYPE_F16, DTYPE_F16, 2, &error),
+                 STATUS_OK);
+    cr_assert_geq(space.candidates, 1 << 14);
+#pragma omp parallel for num_threads(2) schedule(static, 1)
+    for (int i = 0; i < 4; i++) {
+        const struct search_options options = {.threads = 1, .top = 1};
+        struct error own;
+        status[i] = search(&space, &options, &found[i], &own);
+    }
+    for (int i = 0; i < 4; i++) {
+        cr_assert_eq(status[i], STATUS_OK);
+        cr_expect(found[i].optimal);
+        cr_expect_eq(found[i].best[0].index, found[0].best[0].index);
+        cr_expect_eq(found[i].simulated, found[0].simulated);
+    }
+    for (int i = 0; i < 4; i++)
+        search_result_clear(&found[i]);
+    space_close(&space);
+    kernel_text_clear(&kernel);
+    hardware_clear(&hw);
 }
