@@ -13,9 +13,9 @@
 
 enum {
     MOST_ROOTS = 1 << 16,
-    MOST_OPERATIONS = 1 << 21,
-    MOST_COPIES = 4096
-}; /* on all tapes together */
+    MOST_OPERATIONS = 1 << 21, /* on all tapes together */
+    MOST_COPIES = 4096,        /* that are looked at */
+};
 
 struct root {
     struct space_box box;
