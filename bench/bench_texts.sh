@@ -61,7 +61,7 @@ T
 answer() { # binary text shape chip seconds
     local start=$EPOCHREALTIME
     "$1" --kernel "kernels/library/$2.kernel" --shape "$3" --hw "$4" --time-limit "$5" --json -q \
-        >"$work/out" 2>"$work/err" || true
+        </dev/null >"$work/out" 2>"$work/err" || true
     jq -r --argjson from "$start" --argjson to "$EPOCHREALTIME" \
         '"\($to - $from) \((.best.time_ns // 0) / 1000) \(.search.optimal)"' <"$work/out" 2>/dev/null || echo '0 0 false'
 }
@@ -103,8 +103,9 @@ draw() { # how many
 
 done=0
 draw $((problems * 4)) | while read -r text chip shape; do
-    read -r _ best _ < <(answer "$autotune" "$text" "$shape" "$chip" 10)
-    [[ $best != 0 ]] || continue # none legal, or refused
+    # else refused, or none legal
+    read -r _ best _ < <(answer "$autotune" "$text" "$shape" "$chip" 10) && [[ $best != 0 ]] ||
+        continue
     read -r took time _ < <(answer "$autotune" "$text" "$shape" "$chip" 0.5)
     echo "$text $shape $chip $best $time $took"
     ((++done < problems)) || break
