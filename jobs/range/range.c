@@ -460,7 +460,7 @@ static enum status find_parts(const struct range_question *question, const struc
             answer->cut_short = stop_due(stop);
             return STATUS_OK;
         }
-        TRY(range_climb(question, asked, answer, error));
+        TRY(range_climb(question, stop, asked, answer, error));
         TRY(range_cover(question, answer, &asked, error));
         more = false;
         enum status status = range_prove(question, stop, asked, answer, &more, error);

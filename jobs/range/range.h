@@ -85,8 +85,8 @@ int64_t range_time_fs(const struct range_answer *answer, const struct range_part
 enum status range_cover(const struct range_question *question, struct range_answer *answer,
                         double *asked, struct error *error);
 
-/* Adds tilings that may serve longer parts. */
-enum status range_climb(const struct range_question *question, double asked,
-                        struct range_answer *answer, struct error *error);
+/* Adds tilings that may serve longer parts; none where there is no time. */
+enum status range_climb(const struct range_question *question, const struct stop *stop,
+                        double asked, struct range_answer *answer, struct error *error);
 
 #endif

@@ -227,7 +227,8 @@ enum { MOST_STEPS = 64, STARTS = 8 };
 
 struct climb {
     const struct range_answer *answer;
-    double share; /* of regret */
+    const struct stop *stop; /* once it is due nothing is judged any more */
+    double share;            /* of regret */
     struct tiling tiling;
     int first;   /* run */
     int end;     /* the first run that it does not serve … */
@@ -239,6 +240,8 @@ static void judge_climb(struct climb *climb)
     const struct range_answer *answer = climb->answer;
     climb->over = 0;
     for (climb->end = climb->first; climb->end < answer->run_count; climb->end++) {
+        if (stop_due(climb->stop))
+            return;
         int class = answer->runs[climb->end].class;
         int64_t best_fs = answer->classes[class].best_fs;
         int64_t bound_fs = transfer_try(&answer->transfer, &climb->tiling, class);
@@ -299,12 +302,11 @@ static int find_starts(const struct climb *from, struct climb starts[STARTS])
     return count;
 }
 
-static void climb_from(const struct range_answer *answer, const struct range_part *part,
-                       double share, struct tiling found[STARTS])
+static void climb_from(const struct climb *from, struct tiling found[STARTS])
 {
-    const struct climb from = {.answer = answer, .share = share, .first = part->first};
+    const struct range_answer *answer = from->answer;
     struct climb starts[STARTS];
-    int count = find_starts(&from, starts);
+    int count = find_starts(from, starts);
     if (!count)
         return;
     for (int s = 0; s < STARTS; s++) {
@@ -315,18 +317,22 @@ static void climb_from(const struct range_answer *answer, const struct range_par
     }
 }
 
-enum status range_climb(const struct range_question *question, double asked,
-                        struct range_answer *answer, struct error *error)
+enum status range_climb(const struct range_question *question, const struct stop *stop,
+                        double asked, struct range_answer *answer, struct error *error)
 {
     double share = question->tilings ? asked * (1 - TO_SAVE) : asked;
     struct tiling *found = calloc((size_t)answer->part_count * STARTS, sizeof *found);
     if (!found)
         return error_memory(error);
 #pragma omp parallel for num_threads(question->threads) schedule(dynamic)
-    for (int p = 0; p < answer->part_count; p++)
-        climb_from(answer, &answer->parts[p], share, &found[(ptrdiff_t)p * STARTS]);
-    enum status status =
-        transfer_add(&answer->transfer, found, (int64_t)answer->part_count * STARTS, error);
+    for (int p = 0; p < answer->part_count; p++) {
+        const struct climb from = {
+            .answer = answer, .stop = stop, .share = share, .first = answer->parts[p].first};
+        climb_from(&from, &found[(ptrdiff_t)p * STARTS]);
+    }
+    enum status status = stop_due(stop) ? STATUS_OK
+                                        : transfer_add(&answer->transfer, found,
+                                                       (int64_t)answer->part_count * STARTS, error);
     free(found);
     return status;
 }

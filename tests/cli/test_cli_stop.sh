@@ -274,6 +274,7 @@ rm -f sweep.db* all.db* new.db* rows.csv fitted.cfg
 
 texts
 limit --kernel flash_attention --shape 8x32768x128 --hw ascend910b2 --report page.html
+limit --kernel softmax --shape 128..1024x1024 --hw ascend910b2 --regret 5%
 
 # ---- this processor, where it has a name
 stop dies calibrate --hw host -o mine.cfg
