@@ -14,8 +14,7 @@ problems=${3:-200}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# text, shape, chip: seconds within which an answer within 5 % and its proof are wanted; "-": those
-# of the row above. What has no wanted seconds is drawn from only.
+# text, shape, chip: seconds within which an answer within 5 % and its proof are wanted.
 table() {
     cat <<'T'
 split/matmul_epilogue 4096x4096x4096 ascend910b2 0.3 0.5

@@ -299,7 +299,7 @@ static enum status decide(struct deciding *d, const struct space_box *box, int *
     if (decisions->count == KERNEL_MAX_DECISIONS)
         return error_set(d->error, STATUS_TOO_LARGE,
                          "kernel '%s': more than %d combinations of axes decide its structure",
-                         d->ks->kernel->name.text, KERNEL_MAX_DECISIONS);
+                         d->ks->kernel->name.text, KERNEL_MAX_DECISIONS / 2);
     if (!array_room(&decisions->items, decisions->count, sizeof *decisions->items))
         return error_memory(d->error);
     *number = decisions->count++;

@@ -10,7 +10,7 @@
 #include "kernels/text/program/kernel_flags.h"
 #include "kernels/text/space/kernel_space.h"
 
-enum { KERNEL_MAX_PLANS = 4096, KERNEL_MAX_DECISIONS = 1 << 20 };
+enum { KERNEL_MAX_PLANS = 4096, KERNEL_MAX_DECISIONS = 1 << 17 };
 
 /* A structure that some tilings have, or why it cannot be. */
 struct space_plan {

@@ -41,6 +41,15 @@ static double most4(double a, double b, double c, double d)
     return most_of(most_of(a, b), most_of(c, d));
 }
 
+/* Beyond 2^53 a double is not the whole number itself: an interval holds both. */
+static inline struct interval widen(double lo, double hi)
+{
+    const double exact = 0x1p53, error = 0x1p-52;
+    if (lo < -exact || hi > exact)
+        return (struct interval){lo - fabs(lo) * error, hi + fabs(hi) * error};
+    return (struct interval){lo, hi};
+}
+
 /* 0 times infinity is 0: a factor is finite, however large. */
 static double times(double a, double b)
 {
@@ -50,10 +59,10 @@ static double times(double a, double b)
 static inline struct interval multiply(struct interval a, struct interval b)
 {
     if (a.lo >= 0 && b.lo >= 0)
-        return (struct interval){times(a.lo, b.lo), times(a.hi, b.hi)};
+        return widen(times(a.lo, b.lo), times(a.hi, b.hi));
     double w = times(a.lo, b.lo), x = times(a.lo, b.hi), y = times(a.hi, b.lo),
            z = times(a.hi, b.hi);
-    return (struct interval){least4(w, x, y, z), most4(w, x, y, z)};
+    return widen(least4(w, x, y, z), most4(w, x, y, z));
 }
 
 /* By what is above 0. */
@@ -168,9 +177,9 @@ compute(const struct tape *tape, const struct tape_operation *o, struct interval
     case TAPE_NUMBER:
         return point(o->number);
     case TAPE_ADD:
-        return (struct interval){a.lo + b.lo, a.hi + b.hi};
+        return widen(a.lo + b.lo, a.hi + b.hi);
     case TAPE_SUBTRACT:
-        return (struct interval){a.lo - b.hi, a.hi - b.lo};
+        return widen(a.lo - b.hi, a.hi - b.lo);
     case TAPE_MULTIPLY:
         return multiply(a, b);
     case TAPE_DIVIDE:

@@ -7,8 +7,9 @@
  *   tape_run(&tape, inputs, scratch, results)      in any thread
  *   tape_clear(&tape)
  *
- * A value is a double; whole numbers are exact below 2^53. Equal operations are one, and what is
- * known already is not computed: each has the interval of all its inputs' values.
+ * A value is a double; numbers given are whole up to 2^53 or times, and what is computed beyond
+ * that lies within an interval around it. Equal operations are one, and what is known already is
+ * not computed: each has the interval of all its inputs' values.
  *
  * An interval holds what the operation gives for any values of its operands' intervals, and more
  * (Moore 1966: it knows nothing of two operands that move together). An operation that cannot be

@@ -48,6 +48,8 @@ int trace_apply(struct tracer *t, enum expression_op op, int a, int b)
     return t->failed ? 0 : tape_apply(t->tape, same[op], a, is_unary ? 0 : b);
 }
 
+#define MOST_WHOLE (INT64_C(1) << 53) /* that a double is exactly, as are all below */
+
 static int given_input(struct tracer *t, struct trace_given given, struct interval known)
 {
     struct kernel_trace *trace = t->trace;
@@ -88,10 +90,11 @@ static bool is_shared(const struct tracer *t, const struct expression *e)
 /* A size, a let or the cores, of any shares. */
 static int shared_leaf(struct tracer *t, const struct expression *e)
 {
-    const double most = (double)(INT64_C(1) << 53);
+    const double most = (double)MOST_WHOLE;
+    t->failed |= e->op == EXPRESSION_SIZE && t->values->wholes[e->number] > MOST_WHOLE;
     if (e->op == EXPRESSION_SIZE)
         return given_input(t, (struct trace_given){GIVEN_SIZE, (int)e->number},
-                           (struct interval){1, (double)t->values->wholes[e->number]});
+                           (struct interval){0, (double)t->values->wholes[e->number]});
     if (e->op == EXPRESSION_CORES)
         return given_input(t, (struct trace_given){GIVEN_CORES, 0},
                            (struct interval){0, hardware_most_cores(t->plan->hw)});
@@ -104,9 +107,11 @@ static int shared_leaf(struct tracer *t, const struct expression *e)
 static int leaf(struct tracer *t, const struct expression *e)
 {
     int64_t value;
-    if (e->op == EXPRESSION_AXIS && t->scope->open >> e->number & 1)
+    if (e->op == EXPRESSION_AXIS && t->scope->open >> e->number & 1) {
+        t->failed |= t->scope->axes[e->number].hi > (double)MOST_WHOLE;
         return tape_input(t->tape, (int)e->number, t->scope->axes[e->number].lo,
                           t->scope->axes[e->number].hi);
+    }
     if (t->scope->any_shares && is_shared(t, e))
         return shared_leaf(t, e);
     if (e->op == EXPRESSION_LET)
@@ -116,7 +121,8 @@ static int leaf(struct tracer *t, const struct expression *e)
     if (e->op == EXPRESSION_LOOP && t->has_rounds)
         return t->lengths[e->number];
     bool is_known = e->kind != EXPRESSION_IS_REAL && !e->loops &&
-                    kernel_number(t->values, e, &value, NULL) == STATUS_OK;
+                    kernel_number(t->values, e, &value, NULL) == STATUS_OK &&
+                    llabs(value) <= MOST_WHOLE;
     t->failed |= !is_known;
     return trace_number(t, is_known ? (double)value : 0);
 }

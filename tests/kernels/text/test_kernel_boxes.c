@@ -12,7 +12,6 @@
 
 #include <criterion/criterion.h>
 #include <gsl/gsl_rng.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,8 +26,13 @@ static const enum tape_op drawn[] = {TAPE_ADD,       TAPE_SUBTRACT, TAPE_MULTIPL
                                      TAPE_MAX,       TAPE_LOG2,     TAPE_POW2,     TAPE_GCD,
                                      TAPE_EQUAL,     TAPE_LESS,     TAPE_AT_MOST};
 
-/* What stands in a kernel's text for the operation; false: it cannot be done. */
-static bool exact(enum tape_op op, double a, double b, double *result)
+struct whole {
+    bool is_known; /* it can be */
+    int64_t number;
+};
+
+/* What stands in a kernel's text for the operation, if it can be done. */
+static void exact(enum tape_op op, struct whole a, struct whole b, struct whole *result)
 {
     static const enum expression_op same[] = {[TAPE_ADD] = EXPRESSION_ADD,
                                               [TAPE_SUBTRACT] = EXPRESSION_SUBTRACT,
@@ -45,12 +49,8 @@ static bool exact(enum tape_op op, double a, double b, double *result)
                                               [TAPE_EQUAL] = EXPRESSION_EQUAL,
                                               [TAPE_LESS] = EXPRESSION_LESS,
                                               [TAPE_AT_MOST] = EXPRESSION_AT_MOST};
-    int64_t number;
-    bool fits = fabs(a) < 1e15 && fabs(b) < 1e15 &&
-                kernel_apply(same[op], (int64_t)a, (int64_t)b, &number) &&
-                llabs(number) < 1LL << 50;
-    *result = fits ? (double)number : NAN;
-    return fits;
+    result->is_known =
+        a.is_known && b.is_known && kernel_apply(same[op], a.number, b.number, &result->number);
 }
 
 /* A tape of random operations, and the same by the kernel's own arithmetic at a random point. */
@@ -59,13 +59,17 @@ static void check_tape(gsl_rng *rng, const struct hardware *hw, int *compared)
     struct tape tape;
     struct interval inputs[INPUTS], results[INPUTS + OPERATIONS];
     double scratch[128];
-    double point[INPUTS + OPERATIONS];
+    struct whole point[INPUTS + OPERATIONS];
     int nodes[INPUTS + OPERATIONS];
     cr_assert_eq(tape_begin(&tape, hw, &error), STATUS_OK);
     for (int i = 0; i < INPUTS; i++) {
-        double lo = (double)gsl_rng_uniform_int(rng, 40) - 5;
-        inputs[i] = (struct interval){lo, lo + (double)gsl_rng_uniform_int(rng, 30)};
-        point[i] = lo + floor(gsl_rng_uniform(rng) * (inputs[i].hi - lo + 1));
+        bool is_large = gsl_rng_uniform_int(rng, 4) == 0; /* products beyond 2^53 */
+        int64_t lo = (int64_t)gsl_rng_uniform_int(rng, 40) - 5;
+        lo = is_large ? lo * 123456789 + 7 : lo;
+        int64_t count = 1 + (int64_t)gsl_rng_uniform_int(rng, 30);
+        inputs[i] = (struct interval){(double)lo, (double)(lo + count - 1)};
+        point[i] =
+            (struct whole){true, lo + (int64_t)gsl_rng_uniform_int(rng, (unsigned long)count)};
         nodes[i] = tape_input(&tape, i, inputs[i].lo, inputs[i].hi);
     }
     for (int i = INPUTS; i < INPUTS + OPERATIONS; i++) {
@@ -77,19 +81,21 @@ static void check_tape(gsl_rng *rng, const struct hardware *hw, int *compared)
         nodes[i] = is_choice ? tape_choice(&tape, nodes[a], nodes[b], nodes[c])
                              : tape_apply(&tape, op, nodes[a], nodes[b]);
         if (is_choice)
-            point[i] = isnan(point[a]) ? NAN : point[a] != 0 ? point[b] : point[c];
-        else if (isnan(point[a]) || isnan(point[b]) || !exact(op, point[a], point[b], &point[i]))
-            point[i] = NAN;
+            point[i] = !point[a].is_known ? point[a] : point[a].number != 0 ? point[b] : point[c];
+        else
+            exact(op, point[a], point[b], &point[i]);
     }
     cr_assert_eq(tape_end(&tape, nodes, INPUTS + OPERATIONS, &error), STATUS_OK);
     cr_assert_leq(tape.count, 64);
     tape_run(&tape, inputs, scratch, results);
     for (int i = 0; i < INPUTS + OPERATIONS; i++) {
-        if (isnan(point[i]))
+        if (!point[i].is_known)
             continue;
         ++*compared;
-        cr_expect(results[i].lo <= point[i] && point[i] <= results[i].hi,
-                  "number %d is %g, in [%g, %g]", i, point[i], results[i].lo, results[i].hi);
+        long double number = (long double)point[i].number; /* exact */
+        cr_expect(results[i].lo <= number && number <= results[i].hi,
+                  "number %d is %lld, in [%g, %g]", i, (long long)point[i].number, results[i].lo,
+                  results[i].hi);
     }
     tape_clear(&tape);
 }
