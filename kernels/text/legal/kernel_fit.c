@@ -251,12 +251,12 @@ static bool bytes_of(const struct kernel_plan *plan, const struct kernel_values 
     return true;
 }
 
-enum fits kernel_fits(const struct kernel_plan *plan, const struct kernel_fit *fit,
-                      struct kernel_values *values, double *played)
+enum fit_verdict kernel_fits(const struct kernel_plan *plan, const struct kernel_fit *fit,
+                             struct kernel_values *values, double *played)
 {
     double runs[KERNEL_MAX_LOOPS + 1];
     if (!enter_loops(plan, values, runs, played))
-        return FITS_NO_NUMBER;
+        return FIT_NO_NUMBER;
     for (int s = 0; s < fit->sum_count; s++) {
         int64_t left = plan->hw->buffers[fit->sums[s].buffer].capacity_bytes;
         for (int t = 0; t < fit->sums[s].count; t++) {
@@ -264,11 +264,11 @@ enum fits kernel_fits(const struct kernel_plan *plan, const struct kernel_fit *f
             if (runs[plan->tiles[fit->sums[s].tiles[t]].life] == 0)
                 continue;
             if (!bytes_of(plan, values, fit->sums[s].tiles[t], &bytes))
-                return FITS_NO_NUMBER;
+                return FIT_NO_NUMBER;
             if (bytes > left)
-                return FITS_NOT;
+                return FIT_NOT;
             left -= bytes;
         }
     }
-    return FITS_YES;
+    return FIT_YES;
 }

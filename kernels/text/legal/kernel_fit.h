@@ -24,16 +24,16 @@ enum status kernel_fit_make(const struct kernel_plan *plan, struct kernel_fit *f
                             struct error *error);
 void kernel_fit_clear(struct kernel_fit *fit);
 
-enum fits {
-    FITS_NOT,
-    FITS_NO_NUMBER, /* one cannot be, as an extent of 0: a larger value of an axis may mend that */
-    FITS_YES,
+enum fit_verdict {
+    FIT_NOT,
+    FIT_NO_NUMBER, /* one cannot be, as an extent of 0: a larger value of an axis may mend that */
+    FIT_YES,
 };
 
 /* Do the tiles fit into the chip's buffers, with sizes, shares and axes as in *values? *values is
  * left with the first round of every loop. *played: steps that run, at most. */
-enum fits kernel_fits(const struct kernel_plan *plan, const struct kernel_fit *fit,
-                      struct kernel_values *values, double *played);
+enum fit_verdict kernel_fits(const struct kernel_plan *plan, const struct kernel_fit *fit,
+                             struct kernel_values *values, double *played);
 
 /* Does an expression never fall when something that it names grows? */
 bool kernel_grows(const struct kernel_text *kernel, const struct expression *e);

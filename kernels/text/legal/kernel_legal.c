@@ -328,7 +328,7 @@ static bool begins(const struct kernel_space *ks, const struct tiling *tiling, u
         if (!plan || !plan->is_possible || !plan->fit.grows)
             return !plan || plan->is_possible || open & ks->copy_axes;
         return kernel_set_tiling(ks, tiling, &values, NULL) &&
-               kernel_fits(&plan->plan, &plan->fit, &values, &played) != FITS_NOT;
+               kernel_fits(&plan->plan, &plan->fit, &values, &played) != FIT_NOT;
     }
     struct tiling next = *tiling;
     for (; next.value[axis] < ks->axes[axis].name_count; next.value[axis]++)
@@ -365,7 +365,7 @@ static bool is_possible(const struct space *space, const struct tiling *tiling)
         return false;
     if (plan->fit.grows && plan->is_certain)
         return kernel_set_tiling(ks, tiling, &values, NULL) && keeps_requires(ks, &values, ~0U) &&
-               kernel_fits(&plan->plan, &plan->fit, &values, &played) == FITS_YES &&
+               kernel_fits(&plan->plan, &plan->fit, &values, &played) == FIT_YES &&
                is_executable(7 * played);
     struct asked asked;
     ask(&asked, space, tiling, false, NULL);
