@@ -301,6 +301,87 @@ static void make_step(struct cell_maker *m, int number_of)
         step->condition = make(m, text->condition);
 }
 
+/* ------------------------------------------------------------------ lists */
+
+/* Cells come after those that they are made of. */
+static void mark(const struct kernel_cells *cells, bool needed[CELLS_MAX])
+{
+    for (int i = cells->count - 1; i >= 0; i--)
+        for (int a = 0; needed[i] && a < cell_args(cells->cells[i].kind); a++)
+            needed[cells->cells[i].args[a]] = true;
+}
+
+/* The level of the innermost loop on which a cell depends. */
+static int level_of(const struct kernel_cells *cells, const struct cell_step *step, int cell)
+{
+    int level = step->depth;
+    while (level > 0 &&
+           !(cells->cells[cell].loops >> cells->plan->loops[step->loops[level - 1]].text_loop & 1))
+        level--;
+    return level;
+}
+
+static void need(const struct kernel_cells *cells, const struct cell_step *step,
+                 bool needed[CELLS_MAX])
+{
+    memset(needed, 0, CELLS_MAX);
+    for (int n = 0; n < CELL_NUMBERS; n++)
+        if (step->numbers[n] >= 0)
+            needed[step->numbers[n]] = true;
+    if (step->condition >= 0)
+        needed[step->condition] = true;
+    for (int l = 0; l < step->depth; l++) {
+        const struct cell_loop *loop = &cells->loops[step->loops[l]];
+        needed[loop->rounds] = true;
+    }
+    mark(cells, needed);
+}
+
+/* What entering rounds of a loop needs if anything asks for them. */
+static void need_rounds(const struct kernel_cells *cells, struct cell_step *step,
+                        bool needed[CELLS_MAX])
+{
+    for (int l = step->depth - 1; l >= 0; l--) {
+        const struct cell_loop *loop = &cells->loops[step->loops[l]];
+        for (int f = 0; f < ROUND_FACTS; f++)
+            if (loop->facts[f] >= 0 && needed[loop->facts[f]])
+                needed[loop->full] = needed[loop->last] = true;
+        if (loop->facts[ROUND_BEGIN] >= 0 && needed[loop->facts[ROUND_BEGIN]])
+            needed[loop->begin] = needed[loop->by] = true;
+        mark(cells, needed);
+    }
+}
+
+/* Gathers what a step needs, level by level; false: too much. */
+static bool list(struct kernel_cells *cells, int number)
+{
+    struct cell_step *step = &cells->steps[number];
+    bool needed[CELLS_MAX];
+    need(cells, step, needed);
+    need_rounds(cells, step, needed);
+    for (int i = 0; i < cells->count; i++) {
+        step->asks |= needed[i] ? cells->cells[i].loops : 0;
+        step->begins |= needed[i] ? cells->cells[i].begins : 0;
+        step->ends |= needed[i] ? cells->cells[i].ends : 0;
+    }
+    for (int level = 0; level <= step->depth; level++) {
+        step->list[level] = cells->listed_count;
+        for (int i = 0; i < cells->count; i++) {
+            const struct cell *cell = &cells->cells[i];
+            if (!needed[i] || !cell->loops || cell->kind == CELL_ROUND ||
+                level_of(cells, step, i) != level)
+                continue;
+            if (cells->listed_count == CELLS_MAX_LISTED)
+                return false;
+            cells->listed[cells->listed_count++] = i;
+        }
+    }
+    step->list[step->depth + 1] = cells->listed_count;
+    return true;
+}
+
+/* ------------------------------------------------------------------ all of it */
+
 static bool allocate(struct kernel_cells *cells)
 {
     cells->cells = calloc(CELLS_MAX, sizeof *cells->cells);
@@ -337,7 +418,7 @@ static enum status make_all(struct cell_maker *m, struct error *error)
                          "a real number that depends on rounds, expected a whole one");
     bool fits = !m->is_full;
     for (int step = 0; fits && step < m->plan->step_count; step++)
-        fits = cells_list(m->cells, step);
+        fits = list(m->cells, step);
     return fits ? STATUS_OK
                 : error_set(error, STATUS_TOO_LARGE, "more than %d numbers in a kernel", CELLS_MAX);
 }

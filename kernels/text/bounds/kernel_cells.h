@@ -1,8 +1,8 @@
-/* The numbers of a plan in a flat form, for those who ask them by the million.
+/* The numbers of a plan in a flat form, of which tapes are made.
  *
  * A cell is a number: one that is given, what a round is, or an operation on earlier cells; what is
  * meant twice is there once. What asks nothing of rounds is one cell, whatever its expression, and
- * kernel_number's; operations are kernel_eval's (kernel_apply), so there is one arithmetic only.
+ * kernel_number's.
  *
  * Cells know the text loops whose rounds they ask. A step has lists of those that it needs, one
  * for each loop around it: those to be computed anew where that loop's round changes. */
@@ -17,9 +17,6 @@ enum {
     CELL_LEVELS = PROGRAM_MAX_DEPTH + 1, /* level 0: no loop */
     CELL_NONE = -1,
 };
-
-/* A number that cannot be, and whatever is computed from it. */
-#define CELL_CANNOT_BE INT64_MIN
 
 enum cell_kind { CELL_NUMBER, CELL_GIVEN, CELL_ROUND, CELL_APPLY, CELL_CHOICE };
 
@@ -70,26 +67,9 @@ static inline int cell_args(enum cell_kind kind)
     return kind == CELL_CHOICE ? 3 : kind == CELL_APPLY ? 2 : 0;
 }
 
-/* Gathers what the step of a number needs; false: too much. Part of making cells. */
-bool cells_list(struct kernel_cells *cells, int number);
-
 /* STATUS_TOO_LARGE beyond the limits above. */
 enum status kernel_cells_make(const struct kernel_plan *plan, struct kernel_cells *cells,
                               struct error *error);
 void kernel_cells_clear(struct kernel_cells *cells);
-
-/* Fills in the cells that ask nothing of rounds: `values` has sizes, shares and axes. */
-void kernel_cells_give(const struct kernel_cells *cells, const struct kernel_values *values,
-                       int64_t numbers[CELLS_MAX]);
-
-/* Makes a round of the loop on `level` (from 1) of a step the current one: `number` is the step's.
- */
-void kernel_cells_enter(const struct kernel_cells *cells, int number, int level, int64_t round,
-                        int64_t rounds, int64_t numbers[CELLS_MAX]);
-
-/* Sizes of the step's instruction in the current rounds, in `in`, which has its kind; false: one
- * that cannot be. */
-bool kernel_cells_instruction(const struct kernel_cells *cells, int number,
-                              const int64_t numbers[CELLS_MAX], struct instruction *in);
 
 #endif

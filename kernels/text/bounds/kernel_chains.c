@@ -27,26 +27,25 @@ static bool excludes_alike(const struct kernel_plan *plan, int a, int b, enum wo
     return alike;
 }
 
-static enum status find_nodes(struct graph *graph, enum work_variant variant,
-                              uint8_t line[PLAN_MAX_STEPS], struct error *error)
+/* False: too many. `finer`: steps of one are alike in both variants. */
+static bool find_nodes(struct graph *graph, enum work_variant variant, bool finer,
+                       uint8_t line[PLAN_MAX_STEPS])
 {
     const struct kernel_plan *plan = graph->plan;
+    graph->count = 0;
     for (int s = 0; s < plan->step_count; s++) {
         int n = 0;
-        while (n < graph->count && !excludes_alike(plan, graph->step[n], s, variant))
+        while (n < graph->count &&
+               !(excludes_alike(plan, graph->step[n], s, variant) &&
+                 (!finer || excludes_alike(plan, graph->step[n], s, WORK_SHAPES_CHANGE))))
             n++;
         if (n == MAX_NODES)
-            return error_set(error, STATUS_TOO_LARGE,
-                             "more than %d kinds of instruction in a kernel", MAX_NODES);
+            return false;
         if (n == graph->count)
             graph->step[graph->count++] = s;
         line[s] = (uint8_t)n;
     }
-    for (int a = 0; a < graph->count; a++)
-        for (int b = 0; b < graph->count; b++)
-            if (a != b && work_excludes(plan, graph->step[a], graph->step[b], variant))
-                graph->neighbours[a] |= UINT64_C(1) << b;
-    return STATUS_OK;
+    return true;
 }
 
 /* ------------------------------------------------------------------ cliques */
@@ -59,6 +58,16 @@ static void add_chain(struct graph *graph, uint64_t chain)
             return;
     if (layout->chain_count < WORK_MAX_CHAINS - 1)
         layout->chains[layout->chain_count++] = chain;
+}
+
+static void find_neighbours(struct graph *graph, enum work_variant variant)
+{
+    for (int a = 0; a < graph->count; a++) {
+        graph->neighbours[a] = 0;
+        for (int b = 0; b < graph->count; b++)
+            if (a != b && work_excludes(graph->plan, graph->step[a], graph->step[b], variant))
+                graph->neighbours[a] |= UINT64_C(1) << b;
+    }
 }
 
 /* All largest ones that contain `chosen`, some of `open` and none of `done`. */
@@ -85,7 +94,8 @@ static void find_cliques(struct graph *graph, uint64_t chosen, uint64_t open, ui
     }
 }
 
-/* Everything on a pipe, and what else excludes all of that. */
+/* Everything on a pipe, and that with what else excludes all of it: the first may begin later, or
+ * end earlier. */
 static void add_pipe(struct graph *graph, int pipe)
 {
     uint64_t chain = 0;
@@ -94,6 +104,7 @@ static void add_pipe(struct graph *graph, int pipe)
             chain |= UINT64_C(1) << n;
     if (!chain)
         return;
+    add_chain(graph, chain);
     for (int n = 0; n < graph->count; n++)
         if ((chain & ~graph->neighbours[n] & ~(UINT64_C(1) << n)) == 0)
             chain |= UINT64_C(1) << n;
@@ -116,20 +127,34 @@ static void add_ends(struct work_layout *layout)
     layout->chains[layout->chain_count++] = UINT64_C(1) << (layout->line_count - 1);
 }
 
+static void find_all(struct graph *graph, enum work_variant variant)
+{
+    find_neighbours(graph, variant);
+    for (int pipe = 0; pipe < graph->plan->hw->pipe_count; pipe++)
+        add_pipe(graph, pipe);
+    graph->calls = 0;
+    if (graph->count)
+        find_cliques(graph, 0, ~UINT64_C(0) >> (64 - graph->count), 0);
+}
+
+/* What excludes whatever shapes are does so where they stay, too: a smaller chain may have a later
+ * beginning or an earlier end. */
 enum status work_find_chains(struct kernel_work *work, enum work_variant variant,
                              struct error *error)
 {
     struct work_chains *chains = &work->chains[variant];
     struct graph graph = {.plan = work->plan, .layout = &chains->layout};
     memset(chains, 0, sizeof *chains);
-    TRY(find_nodes(&graph, variant, chains->line, error));
+    bool both = variant == WORK_SHAPES_STAY && find_nodes(&graph, variant, true, chains->line);
+    if (!both && !find_nodes(&graph, variant, false, chains->line))
+        return error_set(error, STATUS_TOO_LARGE, "more than %d kinds of instruction in a kernel",
+                         MAX_NODES);
     chains->layout.total_count = graph.count;
     for (int n = 0; n < graph.count; n++)
         chains->layout.price[n] = work->plan->steps[graph.step[n]].price;
-    for (int pipe = 0; pipe < work->plan->hw->pipe_count; pipe++)
-        add_pipe(&graph, pipe);
-    if (graph.count)
-        find_cliques(&graph, 0, ~UINT64_C(0) >> (64 - graph.count), 0);
+    find_all(&graph, variant);
+    if (both)
+        find_all(&graph, WORK_SHAPES_CHANGE);
     for (int s = 0; s < work->plan->step_count; s++)
         for (int c = 0; c < chains->layout.chain_count; c++)
             chains->chains_of[s] |=

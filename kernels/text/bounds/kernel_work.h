@@ -27,7 +27,7 @@ const struct work_layout *kernel_work_layout(const struct kernel_work *work,
                                              enum work_variant variant);
 
 /* Of the tiling whose sizes, shares and axes `values` has, on so many cores; summary->layout is the
- * variant. STATUS_INVALID: it has instructions that cannot be. */
+ * variant (tape/kernel_trace_work.c). STATUS_INVALID: it has instructions that cannot be. */
 enum status kernel_summarise(const struct kernel_work *work, const struct kernel_values *values,
                              int cores, struct work *summary, struct error *error);
 

@@ -1,11 +1,9 @@
-/* Internal to work summaries of texts: what is found once a plan, and the sums of one tiling. */
+/* Internal to work summaries of texts: what is found once a plan. */
 #ifndef AUTOTUNE_KERNELS_TEXT_BOUNDS_KERNEL_WORK_PARTS_H
 #define AUTOTUNE_KERNELS_TEXT_BOUNDS_KERNEL_WORK_PARTS_H
 
 #include "kernels/text/bounds/kernel_cells.h"
 #include "kernels/text/bounds/kernel_work.h"
-
-/* ------------------------------------------------------------------ order */
 
 /* Two steps on different pipes touch the same bytes in the same rounds, and one of them writes:
  * `second` waits for the result of `first`. */
@@ -61,42 +59,5 @@ enum status work_find_chains(struct kernel_work *work, enum work_variant variant
 
 /* kernel_gaps.c: what a chain waits for results, once it is found. */
 void work_find_gaps(struct kernel_work *work, enum work_variant variant);
-
-/* ------------------------------------------------------------------ sums of one tiling */
-
-struct work_sum {
-    double instructions, units, burst_fs;
-};
-
-/* Times of a step's instructions alone in fs. Index l: of all rounds of its loops from the l-th on,
- * within … rounds of those before; index depth: one instruction. */
-struct step_times {
-    double first_fs[CELL_LEVELS]; /* … the first … */
-    double last_fs[CELL_LEVELS];  /* … those in which it runs last … */
-    double rest_fs[CELL_LEVELS];  /* … those, and without the first round of the l-th */
-    double
-        turn_fs[CELL_LEVELS]; /* one instruction in the first round of the l-th, else last ones */
-    int once;                 /* the first of its loops in whose last round it does not run, as
-                                 it runs in first ones only; depth: none */
-};
-
-struct work_sums {
-    const struct kernel_work *work;
-    const struct work_chains *chains;
-    double base_fs[PLAN_MAX_STEPS], fs_per_unit[PLAN_MAX_STEPS], late_fs[PLAN_MAX_STEPS];
-    struct step_times times[PLAN_MAX_STEPS];
-    double instructions[PLAN_MAX_STEPS];
-    double head_fs[PLAN_MAX_STEPS], tail_fs[PLAN_MAX_STEPS];
-    double phases_fs; /* of the program, by steps that run in first rounds only; 0: none */
-};
-
-/* kernel_sums.c: all rounds of a step; its times with them. */
-enum status work_sum_step(const struct kernel_work *work, struct work_sums *sums, int step,
-                          int64_t numbers[CELLS_MAX], struct work_sum *sum, struct error *error);
-
-/* kernel_ends.c: at least how long after the start a step's first instruction starts, and before
- * the end its last one ends. */
-void work_find_heads(struct work_sums *sums);
-void work_find_tails(struct work_sums *sums);
 
 #endif

@@ -82,7 +82,7 @@ static struct hold chain_hold(const struct picture *p, const struct work_chains 
 }
 
 /* The last chain has no steps: it is the time until what is loaded once has been, and what is left
- * then (kernel_ends.c). */
+ * then (kernel_trace_ends.c). */
 static struct hold phases_hold(const struct picture *p, const struct work_chains *chains,
                                const struct bound_plan *bound, const struct work *work)
 {

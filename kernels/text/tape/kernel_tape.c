@@ -221,7 +221,7 @@ compute(const struct tape *tape, const struct tape_operation *o, struct interval
 
 /* ------------------------------------------------------------------ writing */
 
-enum { FIRST_SLOTS = 1024 };
+enum { FIRST_SLOTS = 1024, PLAYED_NUMBERS = 3 }; /* a tape that is played begins with 0, 1, 2 */
 
 static enum status enlarge(struct tape *tape);
 
@@ -232,6 +232,17 @@ enum status tape_begin(struct tape *tape, const struct hardware *hw, struct erro
         return STATUS_OK;
     tape_clear(tape);
     return error_memory(error);
+}
+
+enum status tape_play(struct tape *tape, const struct hardware *hw, struct error *error)
+{
+    *tape = (struct tape){.hw = hw, .is_played = true, .capacity = FIRST_SLOTS};
+    tape->known = malloc(FIRST_SLOTS * sizeof *tape->known);
+    if (!tape->known)
+        return error_memory(error);
+    for (; tape->count < PLAYED_NUMBERS; tape->count++)
+        tape->known[tape->count] = point(tape->count);
+    return STATUS_OK;
 }
 
 void tape_clear(struct tape *tape)
@@ -306,8 +317,32 @@ static int add(struct tape *tape, struct tape_operation o, struct interval known
     return tape->count++;
 }
 
+int tape_keep(struct tape *tape, struct interval number)
+{
+    if (tape->count == tape->capacity) {
+        struct interval *more = realloc(tape->known, 2 * (size_t)tape->capacity * sizeof *more);
+        tape->failed |= !more;
+        tape->no_memory |= !more;
+        if (!more)
+            return 0;
+        tape->known = more;
+        tape->capacity *= 2;
+    }
+    tape->known[tape->count] = number;
+    return tape->count++;
+}
+
+void tape_forget(struct tape *tape, int count)
+{
+    tape->count = count;
+}
+
 int tape_number(struct tape *tape, double number)
 {
+    if (tape->is_played)
+        return number >= 0 && number < PLAYED_NUMBERS && number == (int)number
+                   ? (int)number
+                   : tape_keep(tape, point(number));
     return add(tape, (struct tape_operation){.op = TAPE_NUMBER, .number = number}, point(number));
 }
 
@@ -352,7 +387,9 @@ static int shorten(const struct tape *tape, enum tape_op op, int a, int b)
     case TAPE_CDIV:
     case TAPE_DIVIDE:
     case TAPE_UP:
-        return is_number(tape, b, 1) && tape->operations[a].op != TAPE_SHARE ? a : -1;
+        return is_number(tape, b, 1) && (tape->is_played || tape->operations[a].op != TAPE_SHARE)
+                   ? a
+                   : -1;
     case TAPE_MIN:
     case TAPE_MAX:
     case TAPE_AT_LEAST:
@@ -371,10 +408,12 @@ static bool has_order(enum tape_op op)
 static int put(struct tape *tape, struct tape_operation o)
 {
     struct interval known = compute(tape, &o, tape->known[o.a], tape->known[o.b], tape->known[o.c]);
+    if (tape->is_played)
+        return tape_keep(tape, known);
     return is_point(known) && !isinf(known.lo) ? tape_number(tape, known.lo) : add(tape, o, known);
 }
 
-int tape_apply(struct tape *tape, enum tape_op op, int a, int b)
+int tape_apply_any(struct tape *tape, enum tape_op op, int a, int b)
 {
     int same = shorten(tape, op, a, b);
     if (same >= 0)

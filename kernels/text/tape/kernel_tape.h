@@ -7,6 +7,9 @@
  *   tape_run(&tape, inputs, scratch, results)      in any thread
  *   tape_clear(&tape)
  *
+ * Or for one tiling: after tape_play each operation is done as it is given, and none is written
+ * down; tape_known says what came out.
+ *
  * A value is a double; numbers given are whole up to 2^53 or times, and what is computed beyond
  * that lies within an interval around it. Equal operations are one, and what is known already is
  * not computed: each has the interval of all its inputs' values.
@@ -61,7 +64,8 @@ struct tape {
     const struct hardware *hw; /* not owned */
     int count, capacity;
     struct tape_operation *operations; /* owned */
-    bool failed, no_memory;            /* too many of them, or no memory for so many */
+    bool is_played;
+    bool failed, no_memory; /* too many of them, or no memory for so many */
     /* while it is written, owned: */
     struct interval *known;
     int *slots;
@@ -72,11 +76,12 @@ struct tape {
 };
 
 enum status tape_begin(struct tape *tape, const struct hardware *hw, struct error *error);
+enum status tape_play(struct tape *tape, const struct hardware *hw, struct error *error);
 void tape_clear(struct tape *tape);
 
 int tape_number(struct tape *tape, double number);
 int tape_input(struct tape *tape, int number, double least, double most);
-int tape_apply(struct tape *tape, enum tape_op op, int a, int b);
+int tape_apply_any(struct tape *tape, enum tape_op op, int a, int b);
 int tape_choice(struct tape *tape, int condition, int then, int otherwise);
 int tape_share(struct tape *tape, int a, int parts);
 int tape_burst(struct tape *tape, int bytes, int alignment, int table);
@@ -84,6 +89,34 @@ int tape_burst(struct tape *tape, int bytes, int alignment, int table);
 static inline struct interval tape_known(const struct tape *tape, int a)
 {
     return tape->known[a];
+}
+
+/* Of a tape that is played: forgets all but the first `count` numbers; and one more number. */
+void tape_forget(struct tape *tape, int count);
+int tape_keep(struct tape *tape, struct interval number);
+
+/* On a tape that is played the first numbers are 0, 1, 2: much is one of these. */
+static inline int tape_apply(struct tape *tape, enum tape_op op, int a, int b)
+{
+    double result;
+    if (!tape->is_played || tape->count == tape->capacity || op > TAPE_MULTIPLY)
+        return tape_apply_any(tape, op, a, b);
+    const struct interval x = tape->known[a], y = tape->known[b];
+    if (op == TAPE_MULTIPLY) {
+        if (a <= 1)
+            return a == 0 ? 0 : b;
+        if (b <= 1)
+            return b == 0 ? 0 : a;
+        result = x.lo * y.lo;
+    } else {
+        if (b == 0)
+            return a;
+        result = op == TAPE_ADD ? x.lo + y.lo : x.lo - y.lo;
+    }
+    if (x.lo != x.hi || y.lo != y.hi || !(result >= -0x1p53 && result <= 0x1p53))
+        return tape_apply_any(tape, op, a, b);
+    tape->known[tape->count] = (struct interval){result, result};
+    return tape->count++;
 }
 
 /* Keeps what the outputs need. STATUS_TOO_LARGE: more than TAPE_MAX_OPERATIONS. Or

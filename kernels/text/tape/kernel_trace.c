@@ -5,6 +5,7 @@
 #include "kernels/text/plan/kernel_structure.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,7 +51,7 @@ int trace_apply(struct tracer *t, enum expression_op op, int a, int b)
 
 #define MOST_WHOLE (INT64_C(1) << 53) /* that a double is exactly, as are all below */
 
-static int given_input(struct tracer *t, struct trace_given given, struct interval known)
+int trace_given_input(struct tracer *t, struct trace_given given, struct interval known)
 {
     struct kernel_trace *trace = t->trace;
     int i = 0;
@@ -93,14 +94,14 @@ static int shared_leaf(struct tracer *t, const struct expression *e)
     const double most = (double)MOST_WHOLE;
     t->failed |= e->op == EXPRESSION_SIZE && t->values->wholes[e->number] > MOST_WHOLE;
     if (e->op == EXPRESSION_SIZE)
-        return given_input(t, (struct trace_given){GIVEN_SIZE, (int)e->number},
-                           (struct interval){0, (double)t->values->wholes[e->number]});
+        return trace_given_input(t, (struct trace_given){GIVEN_SIZE, (int)e->number},
+                                 (struct interval){0, (double)t->values->wholes[e->number]});
     if (e->op == EXPRESSION_CORES)
-        return given_input(t, (struct trace_given){GIVEN_CORES, 0},
-                           (struct interval){0, hardware_most_cores(t->plan->hw)});
+        return trace_given_input(t, (struct trace_given){GIVEN_CORES, 0},
+                                 (struct interval){0, hardware_most_cores(t->plan->hw)});
     t->failed |= t->before_plans; /* it may be shared in some blocks only */
-    return given_input(t, (struct trace_given){GIVEN_LET, (int)e->number},
-                       (struct interval){-most, most});
+    return trace_given_input(t, (struct trace_given){GIVEN_LET, (int)e->number},
+                             (struct interval){-most, most});
 }
 
 /* What stands for itself. */
@@ -136,8 +137,20 @@ static int comparison(struct tracer *t, const struct expression *e)
     return any;
 }
 
+/* Of the tiling that is played; whatever is computed from what cannot be may be anything. */
+static int played(struct tracer *t, const struct expression *e)
+{
+    int64_t value;
+    bool is_known =
+        kernel_number(t->values, e, &value, NULL) == STATUS_OK && llabs(value) <= MOST_WHOLE;
+    return tape_keep(t->tape, is_known ? (struct interval){(double)value, (double)value}
+                                       : (struct interval){-INFINITY, INFINITY});
+}
+
 int trace_expression(struct tracer *t, const struct expression *e)
 {
+    if (t->tape->is_played)
+        return played(t, e);
     int none = trace_number(t, 0), all = trace_number(t, 1);
     if (!e->args)
         return leaf(t, e);
@@ -250,96 +263,7 @@ static int trace_fits(struct tracer *t)
     return fits;
 }
 
-/* ------------------------------------------------------------------ work */
-
-static double fs_per_unit(const struct hardware *hw, int number, int cores)
-{
-    const struct price *price = &hw->prices[number];
-    return price->bus >= 0 ? 1e15 / (double)hardware_bus_share(hw, price, cores)
-                           : (double)price->rate.fs / (double)price->rate.units;
-}
-
-/* A vector operation's first repeat is in its base: without it, and with all repeats, the sum over
- * rounds is one of repeats. */
-static struct trace_price price_of(struct tracer *t, int step)
-{
-    const struct hardware *hw = t->plan->hw;
-    int number = t->plan->steps[step].price, cores = (int)t->values->cores;
-    struct trace_price found = {.base_fs = (double)hw->prices[number].base_fs};
-    if (hw->prices[number].bus >= 0 && t->scope->any_shares)
-        found.fs_per_unit = given_input(t, (struct trace_given){GIVEN_PRICE, number},
-                                        (struct interval){0, (double)FS_PER_S});
-    else
-        found.fs_per_unit = trace_number(t, fs_per_unit(hw, number, cores));
-    if (t->plan->steps[step].kind == INSTRUCTION_VECTOR)
-        found.base_fs -= fs_per_unit(hw, number, cores);
-    return found;
-}
-
-enum { LINE_NUMBERS = 3 }; /* instructions, units, burst_fs of each line */
-
-static void add_to(struct tracer *t, int *sum, int value)
-{
-    *sum = tape_apply(t->tape, TAPE_ADD, *sum, value);
-}
-
-static void trace_lines(struct tracer *t, const struct work_chains *chains,
-                        int lines[WORK_MAX_LINES * LINE_NUMBERS])
-{
-    struct trace_times *times = calloc(PLAN_MAX_STEPS, sizeof *times);
-    double late_fs[PLAN_MAX_STEPS];
-    int instructions[PLAN_MAX_STEPS], ends[WORK_MAX_CHAINS];
-    const struct work_layout *layout = &chains->layout;
-    t->tape->no_memory |= !times;
-    t->failed |= !times;
-    for (int i = 0; i < layout->line_count * LINE_NUMBERS; i++)
-        lines[i] = trace_number(t, 0);
-    for (int s = 0; s < t->plan->step_count && !t->failed && !t->tape->failed; s++) {
-        struct trace_price price = price_of(t, s);
-        t->failed |= price.base_fs < 0;
-        late_fs[s] = (double)t->plan->hw->prices[t->plan->steps[s].price].latency_fs;
-        struct trace_sum sum = trace_step(t, s, price, &times[s]);
-        int *line = &lines[(size_t)chains->line[s] * LINE_NUMBERS];
-        instructions[s] = sum.instructions;
-        add_to(t, &line[0], sum.instructions);
-        add_to(t, &line[1], sum.units);
-        add_to(t, &line[2], sum.burst_fs);
-    }
-    if (!t->failed && !t->tape->failed) {
-        trace_ends(t, chains, times, late_fs, instructions, ends);
-        for (int c = 0; c < layout->chain_count - 1; c++)
-            lines[(size_t)(layout->total_count + c) * LINE_NUMBERS + 2] = ends[c];
-    }
-    free(times);
-}
-
 /* ------------------------------------------------------------------ all of it */
-
-static void find_vector_lines(const struct tracer *t, const struct work_chains *chains,
-                              struct kernel_trace *trace)
-{
-    for (int s = 0; s < t->plan->step_count; s++)
-        if (t->plan->steps[s].kind == INSTRUCTION_VECTOR)
-            trace->vector_lines |= UINT64_C(1) << chains->line[s];
-}
-
-static void give_cells(struct tracer *t)
-{
-    const struct kernel_cells *cells = &t->work->cells;
-    for (int i = 0; i < cells->given_count && !t->failed; i++) {
-        const struct cell *cell = &cells->cells[cells->given[i]];
-        int *value = &t->cells[cells->given[i]];
-        if (cell->kind == CELL_NUMBER)
-            *value = trace_number(t, (double)cell->number);
-        else if (cell->kind == CELL_GIVEN)
-            *value = trace_expression(t, cell->given);
-        else if (cell->kind == CELL_APPLY)
-            *value = trace_apply(t, cell->op, t->cells[cell->args[0]], t->cells[cell->args[1]]);
-        else
-            *value = tape_choice(t->tape, t->cells[cell->args[0]], t->cells[cell->args[1]],
-                                 t->cells[cell->args[2]]);
-    }
-}
 
 static enum status finish(struct tracer *t, const int outputs[], int count, struct error *error)
 {
@@ -354,15 +278,15 @@ static enum status make(struct tracer *t, struct kernel_trace *trace, struct err
     const struct work_chains *chains = &t->work->chains[WORK_SHAPES_CHANGE];
     trace->layout = &chains->layout;
     trace->layout_number = t->space_plan->number * WORK_VARIANTS + WORK_SHAPES_CHANGE;
-    find_vector_lines(t, chains, trace);
     t->tape = &trace->fits;
     TRY(tape_begin(t->tape, t->plan->hw, error));
     int fits = trace_fits(t);
     TRY(finish(t, &fits, 1, error));
     t->tape = &trace->work;
     TRY(tape_begin(t->tape, t->plan->hw, error));
-    give_cells(t);
+    trace_cells(t);
     trace_lines(t, chains, lines);
+    trace_vector_lines(t, chains);
     return finish(t, lines, chains->layout.line_count * LINE_NUMBERS, error);
 }
 
@@ -378,6 +302,7 @@ enum status kernel_trace_make(const struct space_plan *plan, const struct kernel
     t->plan = &plan->plan;
     t->work = plan->work;
     t->values = values;
+    t->cores = (int)values->cores;
     t->scope = scope;
     t->trace = trace;
     enum status status = make(t, trace, error);
@@ -441,20 +366,6 @@ int kernel_trace_room(const struct kernel_trace *trace)
     return 2 * (trace->fits.count > trace->work.count ? trace->fits.count : trace->work.count);
 }
 
-void kernel_trace_give(const struct kernel_trace *trace, const struct kernel_values *values,
-                       struct interval inputs[TRACE_INPUTS])
-{
-    for (int i = 0; i < trace->given_count; i++) {
-        const struct trace_given *given = &trace->given[i];
-        double value = given->kind == GIVEN_SIZE  ? (double)values->sizes[given->number].length
-                       : given->kind == GIVEN_LET ? (double)values->lets[given->number].length
-                       : given->kind == GIVEN_CORES
-                           ? (double)values->cores
-                           : fs_per_unit(values->hw, given->number, (int)values->cores);
-        inputs[SPACE_MAX_AXES + i] = (struct interval){value, value};
-    }
-}
-
 struct interval kernel_trace_fits(const struct kernel_trace *trace, const struct interval inputs[],
                                   double scratch[])
 {
@@ -467,21 +378,4 @@ void kernel_trace_choose(const struct kernel_trace *trace, const struct interval
                          double scratch[], struct interval results[])
 {
     tape_run(&trace->fits, inputs, scratch, results);
-}
-
-void kernel_trace_work(const struct kernel_trace *trace, const struct interval inputs[],
-                       double scratch[], int cores, struct work *work)
-{
-    struct interval results[WORK_MAX_LINES * LINE_NUMBERS], *lines = results;
-    tape_run(&trace->work, inputs, scratch, results);
-    work->cores = cores;
-    work->layout = trace->layout_number;
-    for (int l = 0; l < trace->layout->line_count; l++, lines += LINE_NUMBERS) {
-        double units = lines[1].lo;
-        if (trace->vector_lines >> l & 1)
-            units -= lines[0].lo;
-        work->instructions[l] = lines[0].lo > 0 ? lines[0].lo : 0;
-        work->units[l] = units > 0 ? units : 0;
-        work->burst_fs[l] = lines[2].lo > 0 ? lines[2].lo : 0;
-    }
 }

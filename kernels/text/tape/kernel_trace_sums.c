@@ -1,8 +1,14 @@
-/* All rounds of a step, as kernel_sums.c has them, on a tape: of each loop around it the rounds
- * that may differ. Beside the sum stands, where it holds (kernel_trace_whole.c), what one round of
- * all the range does: for many tilings at once that is by far the closer bound. */
+/* All rounds of a step, multiplied out: of each loop around it only rounds that differ are looked
+ * at, which are the last one where it is shorter, both ends where a condition asks for them, and
+ * every one where it matters where a round begins. On the way the times are kept that heads and
+ * tails need: within first rounds, and within last ones.
+ *
+ * Of many tilings at once there is, beside the sum, what one round of all the range does, where
+ * that is no more (kernel_trace_whole.c): by far the closer bound. */
 #include "kernels/text/plan/kernel_structure.h"
 #include "kernels/text/tape/kernel_trace_parts.h"
+
+#include <math.h>
 
 enum { ON_FIRST = 1, ON_LAST = 2, MOST_ROUNDS = 64, MOST_LOOKS = 4096 };
 
@@ -11,8 +17,9 @@ struct summing {
     int step;
     struct trace_price price;
     struct trace_times *times;
-    uint64_t whole; /* text loops of which one round is all */
-    int looks;      /* at one instruction */
+    uint64_t whole;  /* text loops of which one round is all */
+    int looks;       /* at one instruction */
+    bool keeps_rest; /* some step runs in first rounds only */
 };
 
 static const struct cell_step *cells_of(const struct summing *s)
@@ -32,18 +39,18 @@ static int apply(const struct summing *s, enum tape_op op, int a, int b)
 
 /* ------------------------------------------------------------------ cells */
 
-static int value_of(const struct summing *s, const struct cell *cell)
+/* `whole`: text loops of which one round is all. */
+static int value_of(struct tracer *t, const struct cell *cell, uint64_t whole)
 {
-    struct tracer *t = s->t;
     switch (cell->kind) {
     case CELL_NUMBER:
-        return number(s, (double)cell->number);
+        return trace_number(t, (double)cell->number);
     case CELL_GIVEN:
         return trace_expression(t, cell->given);
     case CELL_APPLY:
         return trace_apply(t, cell->op, t->cells[cell->args[0]], t->cells[cell->args[1]]);
     case CELL_CHOICE: /* a part with its room, or without: the less of both */
-        if (cell->loops & s->whole)
+        if (cell->loops & whole)
             return t->cells[cell->args[2]];
         return tape_choice(t->tape, t->cells[cell->args[0]], t->cells[cell->args[1]],
                            t->cells[cell->args[2]]);
@@ -52,6 +59,13 @@ static int value_of(const struct summing *s, const struct cell *cell)
     }
     t->failed = true;
     return 0;
+}
+
+void trace_cells(struct tracer *t)
+{
+    const struct kernel_cells *cells = &t->work->cells;
+    for (int i = 0; i < cells->given_count && !t->failed; i++)
+        t->cells[cells->given[i]] = value_of(t, &cells->cells[cells->given[i]], 0);
 }
 
 /* A round of the loop on a level; -1: nobody asks. */
@@ -73,7 +87,7 @@ static void enter(const struct summing *s, int level, struct round round)
             s->t->cells[loop->facts[f]] = facts[f];
     for (int i = step->list[level]; i < step->list[level + 1]; i++) {
         int cell = cells->listed[i];
-        s->t->cells[cell] = value_of(s, &cells->cells[cell]);
+        s->t->cells[cell] = value_of(s->t, &cells->cells[cell], s->whole);
     }
 }
 
@@ -105,7 +119,8 @@ static int repeats_of(const struct summing *s, int elements)
     const struct instruction *in = &s->t->work->instructions[s->step];
     int from = dtype_bytes((enum dtype)in->type), to = dtype_bytes((enum dtype)in->to_type);
     int lanes = s->t->plan->hw->vector_repeat_bytes / (from > to ? from : to);
-    return apply(s, TAPE_MAX, apply(s, TAPE_CDIV, elements, number(s, lanes)), number(s, 1));
+    int repeats = apply(s, TAPE_MAX, apply(s, TAPE_CDIV, elements, number(s, lanes)), number(s, 1));
+    return s->t->tape->is_played ? apply(s, TAPE_SUBTRACT, repeats, number(s, 1)) : repeats;
 }
 
 static struct trace_sum sum_one(const struct summing *s)
@@ -147,28 +162,44 @@ static int time_of(const struct summing *s, const struct trace_sum *sum)
     return apply(s, TAPE_ADD, apply(s, TAPE_ADD, base, work), sum->burst_fs);
 }
 
-static struct trace_sum sum_rounds(struct summing *s, int level, unsigned path, int exists);
+/* In which rounds of the loops further out the sum is: on the path of first ones, of last ones. */
+struct way {
+    unsigned path;
+    int turn; /* the level on which the path of last rounds was left through a first one, 0: none */
+    int exists; /* 1, or 0 where one of them has no rounds */
+};
 
-/* Adds so many times what a round does. */
-static void add_rounds(struct summing *s, int level, unsigned path, int exists, struct round round,
-                       int times, struct trace_sum *sum)
+static struct trace_sum sum_rounds(struct summing *s, int level, struct way way);
+
+/* The loop on a level, and the sum of its rounds. */
+struct level {
+    int number, text_loop, rounds, full, last;
+    const struct cell_loop *cells;
+    bool once, begins, ends, asks;
+    struct way way;
+    struct trace_sum sum, first; /* of the latter one round */
+};
+
+/* Adds so many times what a round does, of which one may be the first, or the last. */
+static void add_rounds(struct summing *s, struct level *loop, unsigned on, struct round round,
+                       int times)
 {
+    struct way way = {.path = loop->way.path & on, .exists = loop->way.exists};
     if (tape_known(s->t->tape, times).hi <= 0)
         return;
-    enter(s, level, round);
-    struct trace_sum one = sum_rounds(s, level + 1, path, exists);
+    if (on & ON_LAST)
+        way.turn = loop->way.turn;
+    else if (s->keeps_rest && on & ON_FIRST && loop->way.path & ON_LAST)
+        way.turn = loop->number;
+    enter(s, loop->number, round);
+    struct trace_sum one = sum_rounds(s, loop->number + 1, way), *sum = &loop->sum;
     sum->instructions =
         apply(s, TAPE_ADD, sum->instructions, apply(s, TAPE_MULTIPLY, times, one.instructions));
     sum->units = apply(s, TAPE_ADD, sum->units, apply(s, TAPE_MULTIPLY, times, one.units));
     sum->burst_fs = apply(s, TAPE_ADD, sum->burst_fs, apply(s, TAPE_MULTIPLY, times, one.burst_fs));
+    if (on & ON_FIRST)
+        loop->first = one;
 }
-
-/* The loop on a level. */
-struct level {
-    int text_loop, rounds, full, last;
-    const struct cell_loop *cells;
-    bool once, begins, ends, asks;
-};
 
 /* All of the range, where the loop stands in what it is cut from; -1: not known. */
 static int range_of(const struct summing *s, int text_loop)
@@ -192,15 +223,20 @@ static int whole_of(const struct summing *s, int text_loop)
     return plan->dealt >> text_loop & 1 ? tape_share(s->t->tape, range, plan->dealers) : range;
 }
 
-static struct level level_of(const struct summing *s, int number_of)
+static struct level level_of(const struct summing *s, int number_of, struct way way)
 {
     struct tracer *t = s->t;
     const struct cell_step *step = cells_of(s);
     int loop = step->loops[number_of - 1], text_loop = t->plan->loops[loop].text_loop;
     const struct cell_loop *cells = &t->work->cells.loops[loop];
+    int none = number(s, 0);
     return (struct level){
+        .number = number_of,
         .text_loop = text_loop,
-        .rounds = apply(s, TAPE_MAX, t->cells[cells->rounds], number(s, 0)),
+        .way = way,
+        .sum = {none, none, none},
+        .first = {none, none, none},
+        .rounds = apply(s, TAPE_MAX, t->cells[cells->rounds], none),
         .cells = cells,
         .once = t->plan->steps[s->step].once >> text_loop & 1,
         .begins = step->begins >> text_loop & 1,
@@ -215,139 +251,174 @@ static int at_least_1(const struct summing *s, int cell)
 }
 
 /* Rounds of which one may be the last: where it is, its times are those of last rounds. */
-static void merge_last(const struct summing *s, int level, unsigned path, int is_last,
+static void merge_last(const struct summing *s, const struct level *loop, int is_last,
                        const struct trace_times *before)
 {
-    for (int l = level; path & ON_LAST && l <= cells_of(s)->depth; l++)
+    for (int l = loop->number; loop->way.path & ON_LAST && l <= cells_of(s)->depth; l++)
         s->times->last_fs[l] =
             tape_choice(s->t->tape, is_last, s->times->last_fs[l], before->last_fs[l]);
 }
 
+/* Of a tape that is played, what was worked out for a round and does not stay. */
+static void forget_round(struct summing *s, struct level *loop, int count)
+{
+    struct tape *tape = s->t->tape;
+    struct interval numbers[6 + 4 * CELL_LEVELS];
+    int *kept[6 + 4 * CELL_LEVELS] = {&loop->sum.instructions, &loop->sum.units,
+                                      &loop->sum.burst_fs,     &loop->first.instructions,
+                                      &loop->first.units,      &loop->first.burst_fs};
+    int kept_count = 6;
+    for (int l = 0; l < CELL_LEVELS; l++) {
+        kept[kept_count++] = &s->times->first_fs[l];
+        kept[kept_count++] = &s->times->last_fs[l];
+        kept[kept_count++] = &s->times->rest_fs[l];
+        kept[kept_count++] = &s->times->turn_fs[l];
+    }
+    for (int i = 0; i < kept_count; i++)
+        if (*kept[i] >= count)
+            numbers[i] = tape_known(tape, *kept[i]);
+    tape_forget(tape, count);
+    for (int i = 0; i < kept_count; i++)
+        *kept[i] = *kept[i] < count ? *kept[i] : tape_keep(tape, numbers[i]);
+}
+
 /* Each round by itself: where it begins matters. */
-static void sum_each(struct summing *s, int level, unsigned path, int exists,
-                     const struct level *loop, struct trace_sum *sum)
+static void sum_each(struct summing *s, struct level *loop)
 {
     struct tracer *t = s->t;
     const struct cell_loop *cells = loop->cells;
     struct interval rounds = tape_known(t->tape, loop->rounds);
-    t->failed |= !(rounds.hi <= MOST_ROUNDS);
-    for (int round = 0; !t->failed && round < (int)rounds.hi; round++) {
+    t->failed |= !(rounds.hi <= (t->tape->is_played ? PROGRAM_MAX_EXECUTED : MOST_ROUNDS));
+    int begun = t->tape->count;
+    for (int64_t round = 0; !t->failed && round < (int64_t)rounds.hi; round++) {
         struct trace_times before = *s->times;
-        int number_of = number(s, round), count = number(s, round + 1);
+        int number_of = number(s, (double)round), count = number(s, (double)round + 1);
         int is_last = apply(s, TAPE_EQUAL, loop->rounds, count);
         int begin = apply(s, TAPE_ADD, t->cells[cells->begin],
                           apply(s, TAPE_MULTIPLY, number_of, t->cells[cells->by]));
         int length = cells->facts[ROUND_LENGTH] < 0
                          ? -1
                          : tape_choice(t->tape, is_last, loop->last, loop->full);
-        unsigned may = tape_known(t->tape, is_last).hi > 0 ? path & ON_LAST : 0U;
-        add_rounds(s, level, may | (round == 0 ? path & ON_FIRST : 0U), exists,
+        unsigned last = tape_known(t->tape, is_last).hi > 0 ? ON_LAST : 0U;
+        add_rounds(s, loop, last | (round == 0 ? ON_FIRST : 0U),
                    (struct round){length, begin, number(s, round == 0), is_last},
-                   apply(s, TAPE_LESS, number_of, loop->rounds), sum);
-        merge_last(s, level, may, is_last, &before);
+                   apply(s, TAPE_LESS, number_of, loop->rounds));
+        if (last)
+            merge_last(s, loop, is_last, &before);
+        if (t->tape->is_played)
+            forget_round(s, loop, begun);
     }
 }
 
 /* The first, the last where it is another one, and those between. */
-static void sum_both_ends(struct summing *s, int level, unsigned path, int exists,
-                          const struct level *loop, struct trace_sum *sum)
+static void sum_both_ends(struct summing *s, struct level *loop)
 {
     int one = number(s, 1), none = number(s, 0);
     int is_one = apply(s, TAPE_EQUAL, loop->rounds, one);
     int others = apply(s, TAPE_MAX, apply(s, TAPE_SUBTRACT, loop->rounds, number(s, 2)), none);
     unsigned last = tape_known(s->t->tape, is_one).hi > 0 ? ON_LAST : 0U;
-    add_rounds(s, level, path & (ON_FIRST | last), exists,
-               (struct round){loop->full, -1, one, is_one}, apply(s, TAPE_MIN, loop->rounds, one),
-               sum);
-    add_rounds(s, level, 0, exists, (struct round){loop->full, -1, none, none}, others, sum);
+    add_rounds(s, loop, ON_FIRST | last, (struct round){loop->full, -1, one, is_one},
+               apply(s, TAPE_MIN, loop->rounds, one));
+    add_rounds(s, loop, 0, (struct round){loop->full, -1, none, none}, others);
     struct trace_times first = *s->times;
     int is_other = apply(s, TAPE_LESS, one, loop->rounds);
-    add_rounds(s, level, path & ON_LAST, exists, (struct round){loop->last, -1, none, one},
-               is_other, sum);
-    merge_last(s, level, path, is_other, &first);
+    add_rounds(s, loop, ON_LAST, (struct round){loop->last, -1, none, one}, is_other);
+    merge_last(s, loop, is_other, &first);
 }
 
-/* Full ones, and the last. */
-static void sum_lengths(struct summing *s, int level, unsigned path, int exists,
-                        const struct level *loop, struct trace_sum *sum)
+/* Full ones, and the last; all at once where it is full for certain. */
+static void sum_lengths(struct summing *s, struct level *loop)
 {
     int one = number(s, 1), none = number(s, 0);
     int others = apply(s, TAPE_MAX, apply(s, TAPE_SUBTRACT, loop->rounds, one), none);
-    enter(s, level, (struct round){loop->full, -1, -1, -1});
-    if (path & ON_FIRST && tape_known(s->t->tape, others).hi <= 0)
-        (void)sum_rounds(s, level + 1, ON_FIRST, exists);
-    add_rounds(s, level, path & ON_FIRST, exists, (struct round){loop->full, -1, -1, -1}, others,
-               sum);
-    add_rounds(s, level, path & ON_LAST, exists, (struct round){loop->last, -1, -1, -1},
-               apply(s, TAPE_MIN, loop->rounds, one), sum);
+    struct interval full = tape_known(s->t->tape, loop->full);
+    struct interval last = tape_known(s->t->tape, loop->last);
+    if (loop->full == loop->last || tape_known(s->t->tape, others).hi <= 0 ||
+        (full.lo == full.hi && last.lo == last.hi && full.lo == last.lo)) {
+        add_rounds(s, loop, ON_FIRST | ON_LAST, (struct round){loop->full, -1, -1, -1},
+                   loop->rounds);
+        return;
+    }
+    add_rounds(s, loop, ON_FIRST, (struct round){loop->full, -1, -1, -1}, others);
+    add_rounds(s, loop, ON_LAST, (struct round){loop->last, -1, -1, -1},
+               apply(s, TAPE_MIN, loop->rounds, one));
 }
 
 /* One round of all the range does no more than all rounds together. */
-static void strengthen(struct summing *s, int level, const struct level *loop,
-                       struct trace_sum *sum)
+static void strengthen(struct summing *s, struct level *loop)
 {
     struct tracer *t = s->t;
     uint64_t group, whole = s->whole;
-    if (range_of(s, loop->text_loop) < 0 || !trace_is_subadditive(t, s->step, level, &group))
+    if (t->tape->is_played || range_of(s, loop->text_loop) < 0 ||
+        !trace_is_subadditive(t, s->step, loop->number, &group))
         return;
     int range = whole_of(s, loop->text_loop);
     s->whole |= group;
-    enter(s, level, (struct round){range, -1, -1, -1});
-    struct trace_sum one = sum_rounds(s, level + 1, 0, number(s, 1));
+    enter(s, loop->number, (struct round){range, -1, -1, -1});
+    struct trace_sum one = sum_rounds(s, loop->number + 1, (struct way){.exists = number(s, 1)});
     s->whole = whole;
     int any = apply(s, TAPE_LESS, number(s, 0), range);
-    sum->units =
-        apply(s, TAPE_AT_LEAST, sum->units, tape_choice(t->tape, any, one.units, number(s, 0)));
+    loop->sum.units = apply(s, TAPE_AT_LEAST, loop->sum.units,
+                            tape_choice(t->tape, any, one.units, number(s, 0)));
 }
 
-static struct trace_sum sum_loop(struct summing *s, int level, unsigned path, int exists)
+static struct trace_sum sum_loop(struct summing *s, int level, struct way way,
+                                 struct trace_sum *first)
 {
     struct tracer *t = s->t;
-    struct level loop = level_of(s, level);
-    struct trace_sum sum = {number(s, 0), number(s, 0), number(s, 0)};
+    struct level loop = level_of(s, level, way);
     int one = number(s, 1);
     if (s->whole >> loop.text_loop & 1) {
         enter(s, level, (struct round){whole_of(s, loop.text_loop), -1, -1, -1});
-        return sum_rounds(s, level + 1, 0, exists);
+        return sum_rounds(s, level + 1, (struct way){.exists = way.exists});
     }
-    exists = apply(s, TAPE_MULTIPLY, exists, apply(s, TAPE_MIN, loop.rounds, one));
+    t->failed |= t->tape->is_played && !isfinite(tape_known(t->tape, loop.rounds).hi);
+    loop.way.exists = apply(s, TAPE_MULTIPLY, way.exists, apply(s, TAPE_MIN, loop.rounds, one));
     if (loop.asks) {
         loop.full = at_least_1(s, loop.cells->full);
         loop.last = apply(s, TAPE_MIN, at_least_1(s, loop.cells->last), loop.full);
     }
     if (loop.once) {
-        if (path & ON_LAST && tape_known(t->tape, loop.rounds).hi > 1 && s->times->once >= level)
+        if (way.path & ON_LAST && tape_known(t->tape, loop.rounds).hi > 1 &&
+            s->times->once >= level)
             s->times->once = level - 1;
-        add_rounds(s, level, path, exists,
+        add_rounds(s, &loop, ON_FIRST | ON_LAST,
                    (struct round){loop.asks ? loop.full : -1,
                                   loop.begins ? t->cells[loop.cells->begin] : -1, one,
                                   apply(s, TAPE_EQUAL, loop.rounds, one)},
-                   apply(s, TAPE_MIN, loop.rounds, one), &sum);
+                   apply(s, TAPE_MIN, loop.rounds, one));
     } else if (loop.begins) {
-        sum_each(s, level, path, exists, &loop, &sum);
+        sum_each(s, &loop);
     } else if (loop.ends) {
-        sum_both_ends(s, level, path, exists, &loop, &sum);
+        sum_both_ends(s, &loop);
     } else if (loop.asks) {
-        sum_lengths(s, level, path, exists, &loop, &sum);
-        strengthen(s, level, &loop, &sum);
+        sum_lengths(s, &loop);
+        strengthen(s, &loop);
     } else {
-        add_rounds(s, level, path, exists, (struct round){-1, -1, -1, -1}, loop.rounds, &sum);
+        add_rounds(s, &loop, ON_FIRST | ON_LAST, (struct round){-1, -1, -1, -1}, loop.rounds);
     }
-    return sum;
+    *first = loop.first;
+    return loop.sum;
 }
 
-static struct trace_sum sum_rounds(struct summing *s, int level, unsigned path, int exists)
+static struct trace_sum sum_rounds(struct summing *s, int level, struct way way)
 {
-    if (s->t->failed || s->t->tape->failed)
+    struct tape *tape = s->t->tape;
+    if (s->t->failed || tape->failed)
         return (struct trace_sum){0, 0, 0};
     bool is_one = level > cells_of(s)->depth;
-    s->t->failed |= is_one && ++s->looks > MOST_LOOKS;
-    struct trace_sum sum = is_one ? sum_one(s) : sum_loop(s, level, path, exists);
-    int time_fs = path ? apply(s, TAPE_MULTIPLY, exists, time_of(s, &sum)) : 0;
-    if (path & ON_FIRST)
+    s->t->failed |= is_one && ++s->looks > MOST_LOOKS && !tape->is_played;
+    struct trace_sum first = {number(s, 0), number(s, 0), number(s, 0)};
+    struct trace_sum sum = is_one ? sum_one(s) : sum_loop(s, level, way, &first);
+    int time_fs = way.path || way.turn ? apply(s, TAPE_MULTIPLY, way.exists, time_of(s, &sum)) : 0;
+    if (way.turn && is_one)
+        s->times->turn_fs[way.turn - 1] = time_fs;
+    if (way.path & ON_FIRST)
         s->times->first_fs[level - 1] = time_fs;
-    if (path & ON_LAST)
+    if (way.path & ON_LAST)
         s->times->last_fs[level - 1] = time_fs;
+    if (way.path & ON_LAST && s->keeps_rest)
+        s->times->rest_fs[level - 1] = apply(s, TAPE_SUBTRACT, time_fs, time_of(s, &first));
     return sum;
 }
 
@@ -355,9 +426,18 @@ struct trace_sum trace_step(struct tracer *t, int step, struct trace_price price
                             struct trace_times *times)
 {
     struct summing s = {.t = t, .step = step, .price = price, .times = times};
-    int none = number(&s, 0);
+    int none = number(&s, 0), depth = cells_of(&s)->depth;
+    for (int l = 0; l < CELL_LEVELS; l++) {
+        times->first_fs[l] = times->last_fs[l] = times->rest_fs[l] = none;
+        times->turn_fs[l] = -1;
+    }
+    times->once = depth;
+    for (int i = 0; i < t->plan->step_count; i++)
+        s.keeps_rest |= t->tape->is_played && t->plan->steps[i].once;
+    struct trace_sum sum =
+        sum_rounds(&s, 1, (struct way){.path = ON_FIRST | ON_LAST, .exists = number(&s, 1)});
     for (int l = 0; l < CELL_LEVELS; l++)
-        times->first_fs[l] = times->last_fs[l] = none;
-    times->once = cells_of(&s)->depth;
-    return sum_rounds(&s, 1, ON_FIRST | ON_LAST, number(&s, 1));
+        if (times->turn_fs[l] < 0)
+            times->turn_fs[l] = times->last_fs[depth];
+    return sum;
 }
