@@ -508,27 +508,100 @@ enum status oversync_find(const struct program *program, const struct stop *stop
     return status;
 }
 
-static enum status remove_items(struct program *program, const struct oversync *found,
-                                struct error *error)
+/* ------------------------------------------------------------------ tidying */
+
+enum {
+    LONG_RECORD = 1 << 15, /* instructions that are run, from which on a program is long */
+    FEW_ROUNDS = 4,        /* of each loop, that tell what orders nothing new in more of them */
+    FAR_SHORTER = 4,
+};
+
+/* The same lines, with so many rounds of each loop at most. */
+static enum status copy_rounds(const struct program *program, int64_t most, struct program *copy,
+                               struct error *error)
 {
-    bool *gone = calloc((size_t)program->count, sizeof *gone);
-    if (!gone)
-        return error_memory(error);
-    for (int32_t i = 0; i < found->item_count; i++)
+    program_reset(copy, program->hw);
+    for (int32_t i = 0; i < program->count; i++) {
+        struct instruction in = program->items[i];
+        if (in.kind == INSTRUCTION_LOOP && in.count > most)
+            in.count = most;
+        TRY(program_add(copy, &in, error));
+        for (int r = 0; r < program->items[i].region_count; r++)
+            TRY(program_add_region(copy, &program->regions[in.first_region + r], error));
+    }
+    return program_close(copy, "", error);
+}
+
+/* One bool an instruction, owned by the caller; NULL: no memory. */
+static bool *gone_of(const struct program *program, const struct oversync *found)
+{
+    bool *gone = calloc((size_t)program->count + 1, sizeof *gone);
+    for (int32_t i = 0; gone && i < found->item_count; i++)
         gone[found->items[i]] = true;
-    program_remove(program, gone);
+    return gone;
+}
+
+static enum status is_safe(const struct program *program, const struct stop *stop, bool *safe,
+                           struct error *error)
+{
+    struct findings findings = {0};
+    struct execution execution;
+    TRY(execution_init(&execution, program, error));
+    execution.stop = stop;
+    enum status status = execution_run(&execution, &findings, error);
+    *safe = status == STATUS_OK && !findings.count;
+    findings_clear(&findings);
+    execution_clear(&execution);
+    return status;
+}
+
+/* What a few rounds of a long program could do without goes, if what is left is safe: one pass
+ * along it, where each unit by itself would take one. */
+static enum status tidy_by_few_rounds(struct program *program, const struct stop *stop, bool *done,
+                                      struct error *error)
+{
+    struct program copy = {0};
+    struct oversync found = {0};
+    bool *gone = NULL;
+    enum status status = copy_rounds(program, FEW_ROUNDS, &copy, error);
+    *done = status == STATUS_OK && copy.executed <= program->executed / FAR_SHORTER;
+    if (*done)
+        status = oversync_find(&copy, stop, &found, error);
+    if (*done && status == STATUS_OK && !(gone = gone_of(program, &found)))
+        status = error_memory(error);
+    if (*done && status == STATUS_OK)
+        status = copy_rounds(program, INT64_MAX, &copy, error);
+    if (*done && status == STATUS_OK) {
+        program_remove(&copy, gone);
+        status = is_safe(&copy, stop, done, error);
+    }
+    if (*done && status == STATUS_OK)
+        program_remove(program, gone);
     free(gone);
-    return STATUS_OK;
+    oversync_clear(&found);
+    program_clear(&copy);
+    return status;
+}
+
+static enum status tidy_all(struct program *program, const struct stop *stop, struct error *error)
+{
+    struct oversync found;
+    TRY(oversync_find(program, stop, &found, error));
+    bool *gone = gone_of(program, &found);
+    if (gone && found.item_count)
+        program_remove(program, gone);
+    oversync_clear(&found);
+    free(gone);
+    return gone ? STATUS_OK : error_memory(error);
 }
 
 enum status program_tidy(struct program *program, const struct stop *stop, struct error *error)
 {
-    struct oversync found;
-    enum status status = oversync_find(program, stop, &found, error);
-    if (status == STATUS_TOO_LARGE)
-        return STATUS_OK;
-    if (status == STATUS_OK && found.item_count)
-        status = remove_items(program, &found, error);
-    oversync_clear(&found);
-    return status;
+    bool done = false;
+    enum status status = STATUS_OK;
+    if (program->executed > LONG_RECORD)
+        status = tidy_by_few_rounds(program, stop, &done, error);
+    if (status == STATUS_OK && !done)
+        status = tidy_all(program, stop, error);
+    return status == STATUS_TOO_LARGE ? STATUS_OK : status;
 }

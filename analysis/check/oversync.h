@@ -47,9 +47,9 @@ void oversync_clear(struct oversync *found);
 
 /* Generators write loops whose bodies are all alike, and so flags before and after them, and in
  * them, that order nothing new in tilings with few tiles or a certain order of loops. For a closed
- * program: removes what oversync_find finds, all of it at once. A program beyond the limits of the
- * check (check.h) stays as it is, and so does one whose tidying `stop` has ended, with
- * STATUS_STOPPED. */
+ * program: removes what oversync_find finds, all of it at once; of a long one what it finds where
+ * every loop has a few rounds, if it is safe without. A program beyond the limits of the check
+ * (check.h) stays as it is, and so does one whose tidying `stop` has ended, with STATUS_STOPPED. */
 enum status program_tidy(struct program *program, const struct stop *stop, struct error *error);
 
 #endif

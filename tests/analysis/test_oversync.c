@@ -169,6 +169,44 @@ Test(oversync, long_loops)
     }
 }
 
+static int count_of(const struct program *program, enum instruction_kind kind)
+{
+    int count = 0;
+    for (int32_t i = 0; i < program->count; i++)
+        count += program->items[i].kind == kind;
+    return count;
+}
+
+/* Of long programs a few rounds of each loop tell what can go. A barrier that orders rounds which
+ * lie further apart than these stays. */
+Test(oversync, long_programs_are_tidied_by_a_few_rounds)
+{
+    static const struct {
+        const char *written;
+        int barriers, flags;
+    } cases[] = {{"32*i", 1, 1}, {"192+32*i", 1, 0}, {"384000+32*i", 1, 0}, {"1000000", 0, 0}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        char text[512];
+        struct program program;
+        struct check check;
+        struct error error;
+        snprintf(text, sizeof text,
+                 "loop i 20000\nMTE2 gm->l1 bytes=32 dst=l1:%s\nbarrier\n" SET("MTE2", "MTE1")
+                     WAIT("MTE2", "MTE1") "MTE1 l1->l0a bytes=32 src=l1:32*i dst=l0a:0\n"
+                                          "barrier\nend\n",
+                 cases[c].written);
+        expect_parse(text, &program);
+        cr_assert_eq(program_tidy(&program, NULL, &error), STATUS_OK, "%s", error.text);
+        cr_assert_eq(program_check(&program, &check, &error), STATUS_OK, "%s", error.text);
+        cr_expect(check_is_safe(&check), "%s", cases[c].written);
+        cr_expect_eq(count_of(&program, INSTRUCTION_BARRIER), cases[c].barriers, "%s: %d",
+                     cases[c].written, count_of(&program, INSTRUCTION_BARRIER));
+        cr_expect_eq(count_of(&program, INSTRUCTION_SET), cases[c].flags, "%s", cases[c].written);
+        check_clear(&check);
+        program_clear(&program);
+    }
+}
+
 /* ---- brute force ------------------------------------------------------------------------------
  */
 
