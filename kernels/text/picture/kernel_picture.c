@@ -235,8 +235,10 @@ enum status kernel_details(const struct problem *problem, const struct space *sp
         const struct tiling *best = &result->best[0].tiling;
         const struct kernel_space *ks = kernel_space_of(space);
         const struct space_plan *found = kernel_find_plan(ks, best);
-        if (found && found->is_possible && kernel_set_tiling(ks, best, &values, NULL))
+        if (found && found->is_possible && kernel_set_tiling(ks, best, &values, NULL)) {
             add_doubts(&values, &found->plan, details);
+            kernel_add_roofline(ks, &found->plan, details);
+        }
     }
     return STATUS_OK;
 }

@@ -1,217 +1,167 @@
-/* What no tiling of a kernel beats, from what all of them have to do. A step that always runs does
- * so for every element of the ranges that its parts name, once at least: over all rounds of the
- * loops around it that is the product of the sizes from which these ranges are cut. So many bytes
- * go over buses, at their best rate, and through pipes, and so many products through the matrix
- * unit, of all cores together. What is not known to be swept counts as one element, vector
- * operations not at all. Of structures the least. */
+/* What no tiling of a text beats: the least bound of the boxes that its tilings are in
+ * (docs/bounds.md, "Boxes of a text's tilings"), of which the one of least bound is halved some
+ * times. It is the text's: another algorithm may do better. Beside it what its tensors take if each
+ * is moved once, which is no bound where a text reads a part of one. */
+#include "costmodel/bound.h"
 #include "kernels/text/space/kernel_space_internal.h"
 
-#include <string.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
 
-#define ROUNDING (1 - 1e-9) /* far more than the sums err */
+enum { MOST_HALVED = 1024 };
+
+struct box {
+    int root;
+    struct space_box box;
+    double least_fs; /* without the launch */
+};
 
 struct roofline {
-    const struct kernel_space *ks;
-    const struct kernel_plan *plan;
-    double bus_bytes[HARDWARE_MAX_BUSES], pipe_fs[HARDWARE_MAX_PIPES];
+    const struct space *space;
+    void *boxes, *scratch;
+    struct bound_plan plan; /* of so many cores, and the layout: */
+    int cores, layout;
+    int count;
+    struct box *items; /* owned */
 };
 
-/* What a product of lengths has so far: a loop's range counts once, and a size that cores share,
- * for each has a part of it only. */
-struct sweep {
-    uint64_t loops;
-    unsigned sizes;
-    double elements;
-};
-
-static bool is_in(const struct expression *e, int size)
+/* Keeps the box, unless nothing in it fits. */
+static void add_box(struct roofline *roofline, struct box box)
 {
-    for (const struct expression *arg = e->args; arg; arg = arg->next)
-        if (is_in(arg, size))
-            return true;
-    return e->op == EXPRESSION_SIZE && e->number == size;
-}
-
-/* May cores have a part of it only? Lets are sizes in disguise. */
-static bool may_be_shared(const struct kernel_text *kernel, int size)
-{
-    for (int c = 0; c < kernel->cores_count; c++)
-        if (is_in(kernel->cores[c].what, size))
-            return true;
-    return false;
-}
-
-static void sweep_size(const struct roofline *roofline, int size, struct sweep *sweep)
-{
-    if (sweep->sizes >> size & 1)
+    struct work work;
+    if (kernel_boxes.fits(roofline->boxes, box.root, &box.box, roofline->scratch) == FITS_NONE)
         return;
-    if (may_be_shared(roofline->plan->kernel, size))
-        sweep->sizes |= 1U << size;
-    sweep->elements *= (double)roofline->ks->base.wholes[size];
+    kernel_boxes.summarise(roofline->boxes, box.root, &box.box, roofline->scratch, &work);
+    if (work.cores != roofline->cores || work.layout != roofline->layout)
+        bound_plan_make(&roofline->plan, roofline->space->hw, work.cores,
+                        &kernel_space_of(roofline->space)->layouts[work.layout]);
+    roofline->cores = work.cores;
+    roofline->layout = work.layout;
+    double fs = (double)bound_fs(&roofline->plan, &work) - roofline->plan.launch_fs;
+    box.least_fs = fmax(fs, box.least_fs);
+    roofline->items[roofline->count++] = box;
 }
 
-/* The loop that cuts a size or a number, -1: none that is known. */
-static int root_of(const struct kernel_text *kernel, int loop)
+/* The axis that its bound hangs on with the largest last value over the first; -1: none. */
+static int widest_axis(const struct roofline *roofline, const struct box *box)
 {
-    const struct expression *in = kernel->loops[loop].in;
-    while (in->op == EXPRESSION_LOOP) {
-        loop = (int)in->number;
-        in = kernel->loops[loop].in;
+    unsigned asked = kernel_boxes.asked(roofline->boxes, box->root);
+    double most = 1;
+    int widest = -1;
+    for (int a = 0; a < roofline->space->axis_count; a++) {
+        const int64_t *values = roofline->space->blocks[box->box.block].values[a];
+        double ratio =
+            (double)values[box->box.last[a]] / fmax((double)values[box->box.first[a]], 1);
+        if (asked >> a & 1 && box->box.last[a] > box->box.first[a] &&
+            (ratio > most || widest < 0)) {
+            most = ratio;
+            widest = a;
+        }
     }
-    return in->op == EXPRESSION_SIZE || (in->op == EXPRESSION_NUMBER && in->number > 0) ? loop : -1;
+    return widest;
 }
 
-static void sweep_loop(const struct roofline *roofline, int loop, struct sweep *sweep)
+static int least_box(const struct roofline *roofline)
 {
-    int root = root_of(roofline->plan->kernel, loop);
-    if (root < 0 || sweep->loops >> root & 1)
-        return;
-    const struct expression *in = roofline->plan->kernel->loops[root].in;
-    sweep->loops |= UINT64_C(1) << root;
-    if (in->op == EXPRESSION_SIZE)
-        sweep_size(roofline, (int)in->number, sweep);
-    else
-        sweep->elements *= (double)in->number;
+    int least = 0;
+    for (int i = 1; i < roofline->count; i++)
+        if (roofline->items[i].least_fs < roofline->items[least].least_fs)
+            least = i;
+    return least;
 }
 
-static const struct expression *dim_of(const struct roofline *roofline,
-                                       const struct plan_part *part, int d)
+static double least_of_boxes(struct roofline *roofline)
 {
-    if (part->tile >= 0)
-        return roofline->plan->tiles[part->tile].dims[d];
-    const struct expression *dim = roofline->plan->kernel->tensors[part->tensor].dims;
-    while (d-- > 0)
-        dim = dim->next;
-    return dim;
-}
-
-/* Of a + n - 1 with a size n of 1 or more it is a that surely is swept. */
-static const struct expression *less_than(const struct kernel_text *kernel,
-                                          const struct expression *e)
-{
-    const struct expression *left = e->args;
-    if (e->op == EXPRESSION_UP)
-        return left;
-    if (e->op != EXPRESSION_SUBTRACT || left->next->op != EXPRESSION_NUMBER ||
-        left->next->number > 1 || left->op != EXPRESSION_ADD ||
-        left->args->next->op != EXPRESSION_SIZE ||
-        kernel_may_be_0(&kernel->sizes[left->args->next->number]))
-        return NULL;
-    return left->args;
-}
-
-/* An extent: ranges, sizes, numbers and their products. */
-static void sweep_extent(const struct roofline *roofline, const struct expression *e,
-                         struct sweep *sweep)
-{
-    const struct expression *less = less_than(roofline->plan->kernel, e);
-    if (less)
-        sweep_extent(roofline, less, sweep);
-    else if (e->op == EXPRESSION_LOOP)
-        sweep_loop(roofline, (int)e->number, sweep);
-    else if (e->op == EXPRESSION_SIZE)
-        sweep_size(roofline, (int)e->number, sweep);
-    else if (e->op == EXPRESSION_NUMBER && e->number > 0)
-        sweep->elements *= (double)e->number;
-    else if (e->op == EXPRESSION_MULTIPLY)
-        for (const struct expression *arg = e->args; arg; arg = arg->next)
-            sweep_extent(roofline, arg, sweep);
-}
-
-static void sweep_dim(const struct roofline *roofline, const struct plan_part *part, int d,
-                      struct sweep *sweep)
-{
-    const struct plan_dim *dim = &part->dims[d];
-    if (dim->reach == REACH_ROUND)
-        sweep_loop(roofline, dim->loop, sweep);
-    else if (dim->reach == REACH_ALL || dim->reach == REACH_SHARE)
-        sweep_extent(roofline, dim_of(roofline, part, d), sweep);
-    else if (dim->reach == REACH_SOME)
-        sweep_extent(roofline, dim->count, sweep);
-}
-
-/* Does it run in some round, whatever the sizes are? */
-static bool always_runs(const struct roofline *roofline, const struct plan_step *step)
-{
-    const struct kernel_plan *plan = roofline->plan;
-    if (step->condition)
-        return false;
-    for (int loop = step->around; loop > 0; loop = plan->loops[loop].around)
-        if (root_of(plan->kernel, plan->loops[loop].text_loop) < 0)
-            return false;
-    return true;
-}
-
-static double fs_of(const struct price *price, double units)
-{
-    return units * (double)price->rate.fs / (double)price->rate.units;
-}
-
-/* Between a tensor and the chip. */
-static void add_move(struct roofline *roofline, const struct plan_step *step)
-{
-    const struct price *price = &roofline->plan->hw->prices[step->price];
-    const struct plan_part *part = &step->parts[step->parts[0].tensor >= 0 ? 0 : 1];
-    struct sweep sweep = {.elements = 1};
-    int from = dtype_bytes(step->type), to = dtype_bytes(step->to_type);
-    if (part->tensor < 0)
-        return;
-    for (int d = 0; d < part->dim_count; d++)
-        sweep_dim(roofline, part, d, &sweep);
-    double bytes = sweep.elements * (from < to ? from : to);
-    if (price->bus >= 0)
-        roofline->bus_bytes[price->bus] += bytes;
-    roofline->pipe_fs[step->pipe] += fs_of(price, bytes);
-}
-
-static void add_product(struct roofline *roofline, const struct plan_step *step)
-{
-    const struct hardware *hw = roofline->plan->hw;
-    const struct matrix_type *matrix = hardware_matrix_type(hw, step->type);
-    const struct plan_part *left = &step->parts[1];
-    struct sweep sweep = {.elements = 1};
-    for (int d = 0; d < step->parts[0].dim_count; d++)
-        sweep_dim(roofline, &step->parts[0], d, &sweep);
-    sweep_dim(roofline, left, left->dim_count - 1, &sweep);
-    double block = (double)matrix->block_m * matrix->block_k * matrix->block_n;
-    roofline->pipe_fs[step->pipe] += fs_of(&hw->prices[step->price], sweep.elements / block);
-}
-
-static double plan_ns(const struct kernel_space *ks, const struct kernel_plan *plan)
-{
-    struct roofline roofline = {.ks = ks, .plan = plan};
-    double most_fs = 0;
-    uint32_t pipes = 0;
-    for (int s = 0; s < plan->step_count; s++) {
-        const struct plan_step *step = &plan->steps[s];
-        pipes |= 1u << step->pipe;
-        if (!always_runs(&roofline, step))
-            continue;
-        if (step->kind == INSTRUCTION_MOVE)
-            add_move(&roofline, step);
-        else if (step->kind == INSTRUCTION_MATRIX)
-            add_product(&roofline, step);
+    int roots = kernel_boxes.root_count(roofline->boxes);
+    for (int r = 0; r < roots; r++)
+        add_box(roofline, (struct box){.root = r, .box = *kernel_boxes.root(roofline->boxes, r)});
+    for (int h = 0; roofline->count && h < MOST_HALVED; h++) {
+        int least = least_box(roofline), axis = widest_axis(roofline, &roofline->items[least]);
+        struct box half = roofline->items[least];
+        if (axis < 0)
+            break;
+        int last = half.box.last[axis], middle = (half.box.first[axis] + last) / 2;
+        roofline->items[least] = roofline->items[--roofline->count];
+        half.box.last[axis] = middle;
+        add_box(roofline, half);
+        half.box.first[axis] = middle + 1;
+        half.box.last[axis] = last;
+        add_box(roofline, half);
     }
-    for (int b = 0; b < plan->hw->bus_count; b++) {
-        const struct bus *bus = &plan->hw->buses[b];
-        double fs = roofline.bus_bytes[b] * 1e15 / (double)bus->total_bytes_per_s[bus->sharers - 1];
-        most_fs = fs > most_fs ? fs : most_fs;
-    }
-    for (int p = 0; p < plan->hw->pipe_count; p++) {
-        double fs = roofline.pipe_fs[p] / ks->cores / hardware_in_step(plan->hw, pipes, p);
-        most_fs = fs > most_fs ? fs : most_fs;
-    }
-    return most_fs * ROUNDING / FS_PER_NS;
+    return roofline->count ? roofline->items[least_box(roofline)].least_fs : 0;
 }
 
 double kernel_roofline_ns(const struct space *space)
 {
-    const struct kernel_space *ks = kernel_space_of(space);
-    double least = -1;
-    for (int p = 0; p < ks->plan_count; p++) {
-        double ns = ks->plans[p]->is_possible ? plan_ns(ks, &ks->plans[p]->plan) : -1;
-        if (ns >= 0 && (least < 0 || ns < least))
-            least = ns;
+    struct roofline roofline = {.space = space, .layout = -1};
+    double fs = 0;
+    if (kernel_boxes_make(space, &roofline.boxes, NULL) != STATUS_OK || !roofline.boxes)
+        return 0;
+    size_t most = (size_t)kernel_boxes.root_count(roofline.boxes) + MOST_HALVED;
+    roofline.scratch = malloc(kernel_boxes.scratch_bytes(roofline.boxes) + 1);
+    roofline.items = calloc(most + 1, sizeof *roofline.items);
+    if (roofline.scratch && roofline.items)
+        fs = least_of_boxes(&roofline);
+    free(roofline.scratch);
+    free(roofline.items);
+    kernel_boxes.close(roofline.boxes);
+    return fs / FS_PER_NS;
+}
+
+/* ------------------------------------------------------------------ tensors */
+
+struct once {
+    const struct kernel_plan *plan;
+    uint64_t moved[HARDWARE_MAX_BUSES][2]; /* tensors, bits; the first ones are read */
+    double bytes, bus_bytes[HARDWARE_MAX_BUSES];
+};
+
+static double bytes_of(const struct once *once, const struct kernel_values *sizes, int number)
+{
+    const struct kernel_tensor *tensor = &once->plan->kernel->tensors[number];
+    double bytes = dtype_bytes(kernel_type(sizes, tensor->type));
+    for (const struct expression *dim = tensor->dims; dim; dim = dim->next) {
+        int64_t extent;
+        if (kernel_number(sizes, dim, &extent, NULL) != STATUS_OK || extent < 0)
+            return 0;
+        bytes *= (double)extent;
     }
-    return least > 0 ? least : 0;
+    return bytes;
+}
+
+static void add_part(struct once *once, const struct kernel_values *sizes, int bus, int tensor,
+                     bool writes)
+{
+    uint64_t bit = UINT64_C(1) << tensor, before = 0;
+    if (bus < 0 || tensor < 0 || once->moved[bus][writes] & bit)
+        return;
+    for (int b = 0; b < once->plan->hw->bus_count; b++)
+        before |= once->moved[b][writes];
+    once->moved[bus][writes] |= bit;
+    double bytes = bytes_of(once, sizes, tensor);
+    once->bytes += before & bit ? 0 : bytes;
+    once->bus_bytes[bus] += bytes;
+}
+
+void kernel_add_roofline(const struct kernel_space *ks, const struct kernel_plan *plan,
+                         struct json_t *details)
+{
+    struct once once = {.plan = plan};
+    double fs = 0;
+    for (int s = 0; s < plan->step_count; s++) {
+        const struct plan_step *step = &plan->steps[s];
+        int bus = plan->hw->prices[step->price].bus;
+        for (int p = 0; p < step->part_count && step->kind == INSTRUCTION_MOVE; p++)
+            add_part(&once, &ks->base, bus, step->parts[p].tensor, p == 0);
+    }
+    for (int b = 0; b < plan->hw->bus_count; b++) {
+        const struct bus *bus = &plan->hw->buses[b];
+        double rate = (double)bus->total_bytes_per_s[bus->sharers - 1];
+        fs = fmax(fs, once.bus_bytes[b] * FS_PER_S / rate);
+    }
+    json_object_set_new(details, "roofline",
+                        json_pack("{s:s, s:I, s:f}", "of", "this text, whatever its tiling is",
+                                  "tensors_once_bytes", (json_int_t)once.bytes, "tensors_once_ns",
+                                  fs / FS_PER_NS));
 }

@@ -38,7 +38,7 @@ double kernel_roofline_ns(const struct space *space);
 enum status kernel_picture(const struct space *space, const struct tiling *tiling,
                            struct json_t *picture, struct error *error);
 
-/* Warnings: steps that are allowed and hardly meant. */
+/* Warnings: steps that are allowed and hardly meant; what the roofline is, and tensors once. */
 enum status kernel_details(const struct problem *problem, const struct space *space,
                            const struct search_result *result,
                            const struct details_options *options, struct json_t *details,

@@ -98,6 +98,11 @@ enum status kernel_make_plan(const struct kernel_values *values, struct space_pl
                              struct error *error);
 void kernel_plan_free(struct space_plan *plan);
 
+/* kernel_roofline.c: what the roofline speaks of, and the text's tensors once. */
+struct json_t;
+void kernel_add_roofline(const struct kernel_space *ks, const struct kernel_plan *plan,
+                         struct json_t *details);
+
 /* kernel_steps_fit.c: do the steps of a tiling fit that need not? With sizes, shares and axes as in
  * env->values; STATUS_INVALID, "line:column: …", or STATUS_STOPPED once `stop` says so. The
  * first fills what steps hang on. */

@@ -212,6 +212,8 @@ compute(const struct tape *tape, const struct tape_operation *o, struct interval
         return (struct interval){a.lo / o->number * (1 - 1e-12), a.hi / o->number};
     case TAPE_AT_LEAST:
         return (struct interval){most_of(a.lo, b.lo), most_of(a.hi, b.lo)};
+    case TAPE_BETWEEN:
+        return (struct interval){least_of(a.lo, b.lo), most_of(a.hi, b.hi)};
     case TAPE_BURST:
         return burst(tape, (int)o->number, a, b);
     default:

@@ -23,7 +23,7 @@
 #include "core/hardware.h"
 #include "core/status.h"
 
-enum { TAPE_MAX_OPERATIONS = 1 << 13 };
+enum { TAPE_MAX_OPERATIONS = 1 << 16 };
 
 enum tape_op {
     TAPE_NUMBER,
@@ -46,6 +46,7 @@ enum tape_op {
     TAPE_CHOICE,   /* a: condition, then, else */
     TAPE_SHARE,    /* a over a number, not rounded but down, by far more than a double errs */
     TAPE_AT_LEAST, /* a, known to be b or more */
+    TAPE_BETWEEN,  /* any from a to b */
     TAPE_BURST,    /* fs of a piece of a bytes with alignment b, by table number `number` */
     TAPE_OPS
 };

@@ -290,25 +290,30 @@ static enum status make(struct tracer *t, struct kernel_trace *trace, struct err
     return finish(t, lines, chains->layout.line_count * LINE_NUMBERS, error);
 }
 
+enum { MOST_DETAIL = 64 };
+
+/* With less detail where that would be too long. */
 enum status kernel_trace_make(const struct space_plan *plan, const struct kernel_values *values,
                               const struct trace_scope *scope, struct kernel_trace *trace,
                               struct error *error)
 {
-    struct tracer *t = calloc(1, sizeof *t);
+    struct tracer *t = malloc(sizeof *t);
+    enum status status = t ? STATUS_TOO_LARGE : error_memory(error);
     *trace = (struct kernel_trace){.layout = NULL};
-    if (!t)
-        return error_memory(error);
-    t->space_plan = plan;
-    t->plan = &plan->plan;
-    t->work = plan->work;
-    t->values = values;
-    t->cores = (int)values->cores;
-    t->scope = scope;
-    t->trace = trace;
-    enum status status = make(t, trace, error);
+    for (int detail = MOST_DETAIL; status == STATUS_TOO_LARGE && detail > 0; detail /= 2) {
+        *t = (struct tracer){.space_plan = plan,
+                             .plan = &plan->plan,
+                             .work = plan->work,
+                             .values = values,
+                             .cores = (int)values->cores,
+                             .scope = scope,
+                             .trace = trace,
+                             .detail = detail};
+        status = make(t, trace, error);
+        if (status != STATUS_OK)
+            kernel_trace_clear(trace);
+    }
     free(t);
-    if (status != STATUS_OK)
-        kernel_trace_clear(trace);
     return status;
 }
 
@@ -359,6 +364,7 @@ void kernel_trace_clear(struct kernel_trace *trace)
 {
     tape_clear(&trace->fits);
     tape_clear(&trace->work);
+    *trace = (struct kernel_trace){.layout = NULL};
 }
 
 int kernel_trace_room(const struct kernel_trace *trace)

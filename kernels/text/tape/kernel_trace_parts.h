@@ -19,6 +19,7 @@ struct tracer {
     bool has_rounds;   /* loops have lengths: */
     int lengths[KERNEL_MAX_LOOPS];
     int cells[CELLS_MAX];
+    int detail;  /* so many rounds that begin elsewhere stand by themselves */
     bool failed; /* something that a tape cannot say */
 };
 

@@ -8,9 +8,7 @@
 #include "kernels/text/plan/kernel_structure.h"
 #include "kernels/text/tape/kernel_trace_parts.h"
 
-#include <math.h>
-
-enum { ON_FIRST = 1, ON_LAST = 2, MOST_ROUNDS = 64, MOST_LOOKS = 4096 };
+enum { ON_FIRST = 1, ON_LAST = 2, FEWER = 4, MOST_LOOKS = 4096 };
 
 struct summing {
     struct tracer *t;
@@ -19,6 +17,7 @@ struct summing {
     struct trace_times *times;
     uint64_t whole;  /* text loops of which one round is all */
     int looks;       /* at one instruction */
+    int parts;       /* of rounds that begin elsewhere */
     bool keeps_rest; /* some step runs in first rounds only */
 };
 
@@ -282,32 +281,70 @@ static void forget_round(struct summing *s, struct level *loop, int count)
         *kept[i] = *kept[i] < count ? *kept[i] : tape_keep(tape, numbers[i]);
 }
 
+/* Where the round begins that so many come before. */
+static int begin_of(const struct summing *s, const struct level *loop, int number_of)
+{
+    const int *cells = s->t->cells;
+    return apply(s, TAPE_ADD, cells[loop->cells->begin],
+                 apply(s, TAPE_MULTIPLY, number_of, cells[loop->cells->by]));
+}
+
 /* Each round by itself: where it begins matters. */
 static void sum_each(struct summing *s, struct level *loop)
 {
-    struct tracer *t = s->t;
-    const struct cell_loop *cells = loop->cells;
-    struct interval rounds = tape_known(t->tape, loop->rounds);
-    t->failed |= !(rounds.hi <= (t->tape->is_played ? PROGRAM_MAX_EXECUTED : MOST_ROUNDS));
-    int begun = t->tape->count;
-    for (int64_t round = 0; !t->failed && round < (int64_t)rounds.hi; round++) {
+    struct tape *tape = s->t->tape;
+    struct interval rounds = tape_known(tape, loop->rounds);
+    int begun = tape->count;
+    for (int64_t round = 0; !s->t->failed && round < (int64_t)rounds.hi; round++) {
         struct trace_times before = *s->times;
         int number_of = number(s, (double)round), count = number(s, (double)round + 1);
         int is_last = apply(s, TAPE_EQUAL, loop->rounds, count);
-        int begin = apply(s, TAPE_ADD, t->cells[cells->begin],
-                          apply(s, TAPE_MULTIPLY, number_of, t->cells[cells->by]));
-        int length = cells->facts[ROUND_LENGTH] < 0
-                         ? -1
-                         : tape_choice(t->tape, is_last, loop->last, loop->full);
-        unsigned last = tape_known(t->tape, is_last).hi > 0 ? ON_LAST : 0U;
-        add_rounds(s, loop, last | (round == 0 ? ON_FIRST : 0U),
-                   (struct round){length, begin, number(s, round == 0), is_last},
-                   apply(s, TAPE_LESS, number_of, loop->rounds));
+        int length = loop->asks ? tape_choice(tape, is_last, loop->last, loop->full) : -1;
+        unsigned last = tape_known(tape, is_last).hi > 0 ? ON_LAST : 0U;
+        add_rounds(
+            s, loop, last | (round == 0 ? ON_FIRST : 0U),
+            (struct round){length, begin_of(s, loop, number_of), number(s, round == 0), is_last},
+            apply(s, TAPE_LESS, number_of, loop->rounds));
         if (last)
             merge_last(s, loop, is_last, &before);
-        if (t->tape->is_played)
+        if (tape->is_played)
             forget_round(s, loop, begun);
     }
+}
+
+/* Rounds that begin between two, of `count` that are neither the first nor the last. */
+static void add_part(struct summing *s, struct level *loop, int part, int parts, int count)
+{
+    int none = number(s, 0), one = number(s, 1), all = number(s, parts);
+    int least = apply(s, TAPE_DIVIDE, count, all), most = apply(s, TAPE_CDIV, count, all);
+    int first = apply(s, TAPE_ADD, one, apply(s, TAPE_MULTIPLY, least, number(s, part)));
+    int last = apply(s, TAPE_MIN, count, apply(s, TAPE_MULTIPLY, most, number(s, part + 1)));
+    int begin = apply(s, TAPE_BETWEEN, begin_of(s, loop, first), begin_of(s, loop, last));
+    int others = apply(s, TAPE_ADD, count, number(s, parts - 1 - part));
+    add_rounds(s, loop, 0, (struct round){loop->full, begin, none, none},
+               apply(s, TAPE_DIVIDE, others, all));
+}
+
+/* Where there are many or it is not known how many: the first, the last, and some parts of the
+ * others, in each of which a round may begin anywhere. */
+static void sum_parts(struct summing *s, struct level *loop)
+{
+    int one = number(s, 1), none = number(s, 0);
+    int is_one = apply(s, TAPE_EQUAL, loop->rounds, one), parts = s->parts;
+    int others = apply(s, TAPE_MAX, apply(s, TAPE_SUBTRACT, loop->rounds, number(s, 2)), none);
+    unsigned last = tape_known(s->t->tape, is_one).hi > 0 ? ON_LAST : 0U;
+    s->parts = parts > FEWER ? parts / FEWER : 1;
+    add_rounds(s, loop, ON_FIRST | last,
+               (struct round){loop->full, s->t->cells[loop->cells->begin], one, is_one},
+               apply(s, TAPE_MIN, loop->rounds, one));
+    for (int part = 0; part < parts; part++)
+        add_part(s, loop, part, parts, others);
+    struct trace_times first = *s->times;
+    int is_other = apply(s, TAPE_LESS, one, loop->rounds);
+    int begin = begin_of(s, loop, apply(s, TAPE_SUBTRACT, loop->rounds, one));
+    add_rounds(s, loop, ON_LAST, (struct round){loop->last, begin, none, one}, is_other);
+    merge_last(s, loop, is_other, &first);
+    s->parts = parts;
 }
 
 /* The first, the last where it is another one, and those between. */
@@ -372,7 +409,8 @@ static struct trace_sum sum_loop(struct summing *s, int level, struct way way,
         enter(s, level, (struct round){whole_of(s, loop.text_loop), -1, -1, -1});
         return sum_rounds(s, level + 1, (struct way){.exists = way.exists});
     }
-    t->failed |= t->tape->is_played && !isfinite(tape_known(t->tape, loop.rounds).hi);
+    t->failed |=
+        t->tape->is_played && !(tape_known(t->tape, loop.rounds).hi <= PROGRAM_MAX_EXECUTED);
     loop.way.exists = apply(s, TAPE_MULTIPLY, way.exists, apply(s, TAPE_MIN, loop.rounds, one));
     if (loop.asks) {
         loop.full = at_least_1(s, loop.cells->full);
@@ -388,7 +426,10 @@ static struct trace_sum sum_loop(struct summing *s, int level, struct way way,
                                   apply(s, TAPE_EQUAL, loop.rounds, one)},
                    apply(s, TAPE_MIN, loop.rounds, one));
     } else if (loop.begins) {
-        sum_each(s, &loop);
+        if (t->tape->is_played || tape_known(t->tape, loop.rounds).hi <= t->detail)
+            sum_each(s, &loop);
+        else
+            sum_parts(s, &loop);
     } else if (loop.ends) {
         sum_both_ends(s, &loop);
     } else if (loop.asks) {
@@ -425,7 +466,11 @@ static struct trace_sum sum_rounds(struct summing *s, int level, struct way way)
 struct trace_sum trace_step(struct tracer *t, int step, struct trace_price price,
                             struct trace_times *times)
 {
-    struct summing s = {.t = t, .step = step, .price = price, .times = times};
+    struct summing s = {.t = t,
+                        .step = step,
+                        .price = price,
+                        .times = times,
+                        .parts = t->detail > FEWER ? t->detail / FEWER : 1};
     int none = number(&s, 0), depth = cells_of(&s)->depth;
     for (int l = 0; l < CELL_LEVELS; l++) {
         times->first_fs[l] = times->last_fs[l] = times->rest_fs[l] = none;

@@ -23,16 +23,14 @@ static const struct row {
     const char *name, *chip;
     int64_t sizes[KERNEL_MAX_SIZES];
     int64_t small[KERNEL_MAX_SIZES]; /* of a space that is searched in no time */
-    double far;      /* so many rooflines the best takes at most, 0: 100, INFINITY: none is known.
-                        Some picks count nothing */
-    enum dtype type; /* f16 where none is said */
-    bool lacks;      /* it asks for operations that the chip has not */
+    enum dtype type;                 /* f16 where none is said */
+    bool lacks;                      /* it asks for operations that the chip has not */
 } rows[] = {
     {"add_relu", "ascend310", {500000}, {5000}},
     {"add_relu", "ascend910b2", {500000}, {5000}},
-    {"audio_features", "ascend310", {256, 8, 4, 16}, {20, 3, 2, 4}, 1e3},
-    {"audio_features", "ascend910", {256, 8, 4, 16}, {20, 3, 2, 4}, 1e3},
-    {"split/audio_features", "ascend910b1", {256, 8, 4, 16}, {20, 3, 2, 4}, 1e4},
+    {"audio_features", "ascend310", {256, 8, 4, 16}, {20, 3, 2, 4}},
+    {"audio_features", "ascend910", {256, 8, 4, 16}, {20, 3, 2, 4}},
+    {"split/audio_features", "ascend910b1", {256, 8, 4, 16}, {20, 3, 2, 4}},
     {"average_pool", "ascend310", {4, 56, 56, 3, 3, 2, 1}, {3, 9, 7, 3, 2, 2, 1}},
     {"average_pool", "ascend910b2", {4, 56, 56, 3, 3, 2, 1}, {3, 9, 7, 3, 2, 2, 1}},
     {"batched_gemv", "ascend310", {8, 1024, 128}, {3, 200, 100}},
@@ -40,8 +38,8 @@ static const struct row {
     {"batched_matmul", "ascend310", {6, 512, 512, 512}, {3, 48, 64, 40}},
     {"batched_matmul", "ascend910", {6, 512, 512, 512}, {40, 32, 48, 32}},
     {"batched_matmul", "ascend910b2", {6, 512, 512, 512}, {3, 48, 64, 40}},
-    {"causal_attention", "ascend310", {1, 300, 64}, {1, 300, 32}, 1e3},
-    {"causal_attention", "ascend910", {1, 300, 64}, {1, 300, 32}, 1e3},
+    {"causal_attention", "ascend310", {1, 300, 64}, {1, 300, 32}},
+    {"causal_attention", "ascend910", {1, 300, 64}, {1, 300, 32}},
     {"column_max", "ascend310", {3000, 500}, {70, 100}},
     {"column_max", "ascend910b2", {3000, 500}, {70, 100}},
     {"column_sum", "ascend310", {3000, 500}, {70, 100}},
@@ -55,21 +53,21 @@ static const struct row {
      "ascend910b2",
      {28, 28, 3, 3, 128, 128, 1, 1, 2, 1},
      {6, 7, 3, 2, 20, 32, 1, 1, 1, 3, 1}},
-    {"cubefx_pipeline", "ascend310", {256, 8, 4}, {20, 3, 2}, 1e3},
-    {"cubefx_pipeline", "ascend910", {256, 8, 4}, {20, 3, 2}, 1e3},
-    {"split/cubefx_pipeline", "ascend910b1", {256, 8, 4}, {20, 3, 2}, 1e4},
-    {"split/cubefx_pipeline", "ascend910b2", {256, 8, 4}, {20, 3, 2}, 1e4},
+    {"cubefx_pipeline", "ascend310", {256, 8, 4}, {20, 3, 2}},
+    {"cubefx_pipeline", "ascend910", {256, 8, 4}, {20, 3, 2}},
+    {"split/cubefx_pipeline", "ascend910b1", {256, 8, 4}, {20, 3, 2}},
+    {"split/cubefx_pipeline", "ascend910b2", {256, 8, 4}, {20, 3, 2}},
     {"depthwise_conv2d", "ascend310", {4, 56, 56, 3, 3, 1, 1}, {3, 9, 7, 3, 2, 2, 1}},
     {"depthwise_conv2d", "ascend910b2", {4, 56, 56, 3, 3, 1, 1}, {3, 9, 7, 3, 2, 2, 1}},
     {"exp", "ascend310", {500000}, {5000}},
     {"exp", "ascend910b2", {500000}, {5000}},
-    {"fft", "ascend310", {4, 64}, {2, 16}, 1e5},
-    {"fft", "ascend910b2", {4, 64}, {2, 16}, 1e5},
-    {"fft_passes", "ascend910", {3, 8, 512}, {3, 8, 32}, INFINITY},
-    {"fft_passes", "ascend910b2", {3, 8, 512}, {3, 8, 32}, INFINITY},
+    {"fft", "ascend310", {4, 64}, {2, 16}},
+    {"fft", "ascend910b2", {4, 64}, {2, 16}},
+    {"fft_passes", "ascend910", {3, 8, 512}, {3, 8, 32}},
+    {"fft_passes", "ascend910b2", {3, 8, 512}, {3, 8, 32}},
     {"flash_attention", "ascend310", {4, 1024, 64}, {2, 300, 32}},
     {"flash_attention", "ascend910", {4, 1024, 64}, {2, 300, 32}},
-    {"split/flash_attention", "ascend910b2", {4, 1024, 64}, {2, 300, 32}, 1e3},
+    {"split/flash_attention", "ascend910b2", {4, 1024, 64}, {2, 300, 32}},
     {"gelu", "ascend310", {500000}, {5000}},
     {"gelu", "ascend910", {500000}, {5000}},
     {"gelu", "ascend910b2", {500000}, {5000}},
@@ -97,8 +95,8 @@ static const struct row {
     {"rms_norm_long", "ascend910b2", {5, 100000}, {3, 2000}},
     {"rms_norm_rows", "ascend910", {300, 2000}, {30, 200}},
     {"rms_norm_rows", "ascend910b2", {300, 2000}, {30, 200}},
-    {"rotary", "ascend310", {8, 500, 128}, {3, 40, 60}, 1e3},
-    {"rotary", "ascend910b2", {8, 500, 128}, {3, 40, 60}, 1e3},
+    {"rotary", "ascend310", {8, 500, 128}, {3, 40, 60}},
+    {"rotary", "ascend910b2", {8, 500, 128}, {3, 40, 60}},
     {"row_max", "ascend310", {3000, 500}, {100, 300}},
     {"row_max", "ascend910b2", {3000, 500}, {100, 300}},
     {"row_sum", "ascend310", {3000, 500}, {100, 300}},
@@ -287,10 +285,8 @@ static void expect_roofline(const struct space *space, const struct found *best,
 {
     double fs = space->kind->roofline_ns(space) * FS_PER_NS;
     double best_fs = found_ns(best) * FS_PER_NS - (double)hardware_start_fs(space->hw, 1);
-    cr_expect(isinf(row->far)
-                  ? fs == 0
-                  : fs > 0 && fs <= best_fs && fs > best_fs / (row->far > 0 ? row->far : 100),
-              "%s: %.3g of %.3g fs", row->name, fs, best_fs);
+    cr_expect(fs > best_fs / 8 && fs <= best_fs, "%s on %s: %.3g of %.3g fs", row->name, row->chip,
+              fs, best_fs);
 }
 
 static double product_roofline_ns(int64_t m, int64_t k, int64_t n, double *peak_per_ns)
@@ -353,16 +349,17 @@ Test(kernel_library, what_the_cache_does_not_hold_comes_from_behind)
     }
 }
 
-/* As of any product: padded operands and results over the bus, or padded operations at the peak. */
+/* It is no less than that of any product: padded operands and results over the bus, and padded
+ * operations at the peak. */
 Test(kernel_library, a_product_has_its_roofline)
 {
     double peak_per_ns, ns = product_roofline_ns(512, 1024, 500, &peak_per_ns);
     double bytes = 2.0 * (512 * 1024 + 1024 * 512 + 512 * 512);
-    cr_expect_float_eq(ns, bytes / 42, 1e-6 * ns, "%f, expected %f", ns, bytes / 42);
+    cr_expect(ns > bytes / 42 && ns < 2 * bytes / 42, "%f, over the bus %f", ns, bytes / 42);
     ns = product_roofline_ns(1024, 1023, 1024, &peak_per_ns);
-    double operations = 2.0 * 1024 * 1024 * 1024;
-    cr_expect_float_eq(ns, operations / peak_per_ns, 1e-6 * ns, "%f, expected %f", ns,
-                       operations / peak_per_ns);
+    double operations_ns = 2.0 * 1024 * 1024 * 1024 / peak_per_ns;
+    cr_expect(ns > operations_ns && ns < 1.5 * operations_ns, "%f, at the peak %f", ns,
+              operations_ns);
 }
 
 Test(kernel_library, texts_are_tuned_with_proof)
