@@ -92,7 +92,7 @@ static double least_of_boxes(struct roofline *roofline)
     return roofline->count ? roofline->items[least_box(roofline)].least_fs : 0;
 }
 
-double kernel_roofline_ns(const struct space *space)
+static double find_roofline_ns(const struct space *space)
 {
     struct roofline roofline = {.space = space, .layout = -1};
     double fs = 0;
@@ -107,6 +107,19 @@ double kernel_roofline_ns(const struct space *space)
     free(roofline.items);
     kernel_boxes.close(roofline.boxes);
     return fs / FS_PER_NS;
+}
+
+/* Found where it is asked for first, by any thread. */
+double kernel_roofline_ns(const struct space *space)
+{
+    struct kernel_space *ks = kernel_space_of(space);
+    double ns;
+    __atomic_load(&ks->roofline_ns, &ns, __ATOMIC_RELAXED);
+    if (ns <= 0) {
+        ns = find_roofline_ns(space);
+        __atomic_store(&ks->roofline_ns, &ns, __ATOMIC_RELAXED);
+    }
+    return ns;
 }
 
 /* ------------------------------------------------------------------ tensors */
