@@ -259,7 +259,7 @@ static enum status check_sizes(struct asked *asked, struct error *error)
     TRY(check_length(asked, error));
     TRY(kernel_steps_fit(asked->plan, &asked->env, &room, asked->space->stop, error));
     return asked->with_content && !asked->count
-               ? kernel_content_check(&asked->plan->plan, &asked->plan->doubts, &asked->env,
+               ? kernel_check_content(kernel_space_of(asked->space), asked->plan, &asked->env,
                                       asked->space->stop, error)
                : STATUS_OK;
 }

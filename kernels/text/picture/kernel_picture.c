@@ -207,7 +207,7 @@ static void add_buffers(const struct picture *p, const struct kernel_room *room,
 }
 
 static void add_doubts(const struct kernel_values *values, const struct kernel_plan *plan,
-                       json_t *to)
+                       bool is_unsure, json_t *to)
 {
     json_t *rows = json_object();
     for (int s = 0; s < plan->step_count; s++) {
@@ -217,6 +217,10 @@ static void add_doubts(const struct kernel_values *values, const struct kernel_p
         if (why)
             json_object_set_new(rows, line, json_string(why));
     }
+    if (is_unsure)
+        json_object_set_new(rows, "content",
+                            json_string("whether all that is read was written, and stored once, "
+                                        "takes too long to find out"));
     if (json_object_size(rows))
         json_object_set(to, "warnings", rows);
     json_decref(rows);
@@ -236,7 +240,7 @@ enum status kernel_details(const struct problem *problem, const struct space *sp
         const struct kernel_space *ks = kernel_space_of(space);
         const struct space_plan *found = kernel_find_plan(ks, best);
         if (found && found->is_possible && kernel_set_tiling(ks, best, &values, NULL)) {
-            add_doubts(&values, &found->plan, details);
+            add_doubts(&values, &found->plan, ks->is_unsure, details);
             kernel_add_roofline(ks, &found->plan, details);
         }
     }
@@ -253,7 +257,7 @@ static enum status draw(struct picture *p, const struct tiling *tiling, json_t *
     if (is_legal)
         TRY(add_kernel(p, picture, error));
     p->env.values.dealt = 0;
-    add_doubts(&p->env.values, p->plan, picture);
+    add_doubts(&p->env.values, p->plan, kernel_space_of(p->space)->is_unsure, picture);
     add_tiles(p, &room, picture);
     add_buffers(p, &room, picture);
     if (!is_legal)

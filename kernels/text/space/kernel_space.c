@@ -186,17 +186,28 @@ void kernel_space_summarise(const struct space *space, const struct tiling *tili
         work->layout += plan->number * WORK_VARIANTS;
 }
 
+enum status kernel_check_content(struct kernel_space *ks, const struct space_plan *plan,
+                                 struct kernel_env *env, const struct stop *stop,
+                                 struct error *error)
+{
+    enum status status = kernel_content_check(&plan->plan, &plan->doubts, env, stop, error);
+    if (status != STATUS_TOO_LARGE)
+        return status;
+    __atomic_store_n(&ks->is_unsure, true, __ATOMIC_RELAXED);
+    return STATUS_OK;
+}
+
 static enum status generate(const struct space *space, const struct tiling *tiling,
                             struct program *program, struct error *error)
 {
-    const struct kernel_space *ks = kernel_space_of(space);
+    struct kernel_space *ks = kernel_space_of(space);
     const struct space_plan *plan = kernel_find_plan(ks, tiling);
     struct kernel_env env;
     struct kernel_room room;
     if (!plan || !plan->is_possible || !kernel_set_tiling(ks, tiling, &env.values, NULL))
         return error_set(error, STATUS_INVALID, "kernel '%s' has no such tiling",
                          ks->kernel->name.text);
-    TRY(kernel_content_check(&plan->plan, &plan->doubts, &env, space->stop, error));
+    TRY(kernel_check_content(ks, plan, &env, space->stop, error));
     TRY(kernel_room_find(&plan->plan, &env, &room, error));
     return kernel_program(&plan->plan, plan->flags, &env, &room, space->stop, program, error);
 }

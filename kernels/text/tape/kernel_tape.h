@@ -23,7 +23,7 @@
 #include "core/hardware.h"
 #include "core/status.h"
 
-enum { TAPE_MAX_OPERATIONS = 1 << 16 };
+enum { TAPE_MAX_OPERATIONS = 1 << 14 };
 
 enum tape_op {
     TAPE_NUMBER,

@@ -8,7 +8,7 @@
 #include "kernels/text/plan/kernel_structure.h"
 #include "kernels/text/tape/kernel_trace_parts.h"
 
-enum { ON_FIRST = 1, ON_LAST = 2, FEWER = 4, MOST_LOOKS = 4096 };
+enum { ON_FIRST = 1, ON_LAST = 2, FEWER = 2, MOST_LOOKS = 4096 };
 
 struct summing {
     struct tracer *t;

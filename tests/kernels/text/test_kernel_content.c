@@ -5,10 +5,12 @@
 #include "hardware/load.h"
 #include "kernels/text/legal/kernel_content.h"
 #include "kernels/text/space/kernel_space_internal.h"
+#include "search/search.h"
 #include "tests/kernels/text/random_case.h"
 
 #include <criterion/criterion.h>
 #include <gsl/gsl_rng.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -397,5 +399,34 @@ Test(kernel_content, shipped_kernels_leave_no_doubt)
         }
         space_close(&space);
         kernel_text_clear(&kernel);
+    }
+}
+
+/* What would take too long to find out is no tiling's fault: there is an answer, that says so. */
+Test(kernel_content, what_takes_too_long_is_a_warning)
+{
+    static const char text[] = "kernel k\nsize N\ntensor Y[N,1024] f16\ntile x: ub[1024] f16\n"
+                               "for r in N by 1\n  for e in 64 by 1\n"
+                               "    vecDup x[16 from 16*begin(e)] <- 1.0\n"
+                               "  store Y[1 from begin(r),:] <- x\n";
+    for (int is_long = 0; is_long < 2; is_long++) {
+        struct space space = {.kind = &kernel_space_tile, .hw = &hw};
+        struct search_result result;
+        json_t *details = json_object();
+        int64_t given[] = {is_long ? 600000 : 600};
+        cr_assert_eq(kernel_space_parse(&space, "k", text, given, DTYPE_F16, DTYPE_F16, 1, &error),
+                     STATUS_OK, "%s", error.text);
+        cr_assert_eq(
+            search(&space, &(struct search_options){.threads = 1, .top = 1}, &result, &error),
+            STATUS_OK, "%s", error.text);
+        cr_assert_eq(result.count, 1);
+        cr_expect(space.kind->legal(&space, &result.best[0].tiling));
+        cr_assert_eq(kernel_details(NULL, &space, &result, NULL, details, &error), STATUS_OK);
+        const json_t *warning = json_object_get(json_object_get(details, "warnings"), "content");
+        cr_expect_eq(warning != NULL, is_long);
+        json_decref(details);
+        search_result_clear(&result);
+        space.kind->destroy(&space);
+        free(space.blocks);
     }
 }
