@@ -99,6 +99,7 @@ int tape_keep(struct tape *tape, struct interval number);
 /* On a tape that is played the first numbers are 0, 1, 2: much is one of these. */
 static inline int tape_apply(struct tape *tape, enum tape_op op, int a, int b)
 {
+    const double exact = 0x1p53; /* whole numbers up to it */
     double result;
     if (!tape->is_played || tape->count == tape->capacity || op > TAPE_MULTIPLY)
         return tape_apply_any(tape, op, a, b);
@@ -114,7 +115,7 @@ static inline int tape_apply(struct tape *tape, enum tape_op op, int a, int b)
             return a;
         result = op == TAPE_ADD ? x.lo + y.lo : x.lo - y.lo;
     }
-    if (x.lo != x.hi || y.lo != y.hi || !(result >= -0x1p53 && result <= 0x1p53))
+    if (x.lo != x.hi || y.lo != y.hi || !(result >= -exact && result <= exact))
         return tape_apply_any(tape, op, a, b);
     tape->known[tape->count] = (struct interval){result, result};
     return tape->count++;

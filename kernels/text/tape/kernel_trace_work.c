@@ -128,7 +128,7 @@ static double least(const struct tracer *t, int number)
 
 static enum status play(struct tracer *t, struct work *summary, struct error *error)
 {
-    int lines[WORK_MAX_LINES * LINE_NUMBERS], *line = lines;
+    int lines[WORK_MAX_LINES * LINE_NUMBERS] = {0}, *line = lines;
     TRY(tape_play(t->tape, t->plan->hw, error));
     trace_cells(t);
     summary->layout = variant_of(t);
