@@ -344,7 +344,7 @@ static void find_tails(struct ending *e)
 
 static int end_of_chain(const struct ending *e, int chain, const int instructions[])
 {
-    int head_fs = e->never, tail_fs = e->never, gaps_fs = e->none, one = number(e, 1);
+    int head_fs = e->never, tail_fs = head_fs, gaps_fs = e->none, one = number(e, 1);
     for (int s = 0; s < e->t->plan->step_count; s++) {
         int time_fs = e->times[s].first_fs[0];
         if (!(e->chains->chains_of[s] >> chain & 1))
