@@ -12,6 +12,7 @@
 #include "search/restrict.h"
 #include "search/search.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,6 +66,8 @@ static void simulate_tiling(struct verdict *v)
     v->answer =
         (struct tune_answer){.problem = &job->problem, .space = &job->space, .cores = job->cores};
     v->bound_ns = problem_bound_ns(v);
+    if (isnan(v->bound_ns))
+        cli_require(error_memory(&v->why), &v->why);
     v->is_timed = search_simulate(&job->space, v->tiling, &v->found, &v->why) == STATUS_OK;
     if (v->is_timed)
         v->gap = (found_ns(&v->found) - v->bound_ns) / found_ns(&v->found);

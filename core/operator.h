@@ -180,7 +180,8 @@ struct operator_space {
     /* On processors (hw->host), instead of summarise and generate: what a tiling asks of it, whose
      * time is a closed form (costmodel/host_time.h). NULL for spaces of chips. */
     void (*ask)(const struct space *space, const struct tiling *tiling, struct host_work *work);
-    /* A time that no tiling beats: padded operations over peak, compulsory bytes over the bus. */
+    /* A time that no tiling beats: padded operations over peak, compulsory bytes over the bus; 0:
+     * none is known, NAN: there is no memory to find it. */
     double (*roofline_ns)(const struct space *space);
     /* How even an agreed tiling is: a bit for each of `evens` criteria that it meets, such as a
      * length that divides the one it cuts, or tiles that all start at a line of memory. What is

@@ -12,6 +12,7 @@
 #include "search/prefix.h"
 #include "search/strategy.h"
 
+#include <math.h>
 #include <omp.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -474,6 +475,8 @@ enum status search(const struct space *space, const struct search_options *optio
     enum status status = init(&run, error);
     if (status == STATUS_OK)
         status = run_all(&run, error);
+    if (status == STATUS_OK && space->kind->roofline_ns && isnan(space->kind->roofline_ns(space)))
+        status = error_memory(error); /* of what the answer is set against */
     if (status == STATUS_OK)
         status = answer(&run, result, error);
     if (status == STATUS_STOPPED) /* before there was anything to say */

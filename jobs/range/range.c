@@ -433,7 +433,7 @@ static double proven_regret(const struct range_answer *answer, const struct rang
         const struct range_class *class = &answer->classes[answer->runs[run].class];
         double least = (double)class->least_fs, time = (double)range_time_fs(answer, part, run);
         if (least == 0)
-            least = class->space.kind->roofline_ns(&class->space) * FS_PER_NS;
+            least = fmax(class->space.kind->roofline_ns(&class->space), 0) * FS_PER_NS;
         worst = fmax(worst, least > 0 ? (time - least) / least : INFINITY);
     }
     return worst;

@@ -503,7 +503,8 @@ static enum status fill_found(struct search_run *run, const struct space *space,
     part->costs.space = space;
     enum status status = knn_found_fill(&part->costs, &choice, found, error);
     part->costs.space = run->space;
-    return status;
+    /* told to stop before anything that the clock holds was found */
+    return status == STATUS_TOO_LARGE && stop_due(run->space->stop) ? STATUS_STOPPED : status;
 }
 
 static void prove_with_rules(const struct search_run *run, struct proof *proof)

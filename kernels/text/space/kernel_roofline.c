@@ -2,6 +2,7 @@
  * (docs/bounds.md, "Boxes of a text's tilings"), of which the one of least bound is halved some
  * times. It is the text's: another algorithm may do better. Beside it what its tensors take if each
  * is moved once, which is no bound where a text reads a part of one. */
+#include "core/stop.h"
 #include "costmodel/bound.h"
 #include "kernels/text/space/kernel_space_internal.h"
 
@@ -95,9 +96,10 @@ static double least_of_boxes(struct roofline *roofline)
 static double find_roofline_ns(const struct space *space)
 {
     struct roofline roofline = {.space = space, .layout = -1};
-    double fs = 0;
-    if (kernel_boxes_make(space, &roofline.boxes, NULL) != STATUS_OK || !roofline.boxes)
-        return 0;
+    double fs = NAN;
+    enum status status = kernel_boxes_make(space, &roofline.boxes, NULL);
+    if (status != STATUS_OK || !roofline.boxes)
+        return status == STATUS_NO_MEMORY ? NAN : 0;
     size_t most = (size_t)kernel_boxes.root_count(roofline.boxes) + MOST_HALVED;
     roofline.scratch = malloc(kernel_boxes.scratch_bytes(roofline.boxes) + 1);
     roofline.items = calloc(most + 1, sizeof *roofline.items);
@@ -109,17 +111,20 @@ static double find_roofline_ns(const struct space *space)
     return fs / FS_PER_NS;
 }
 
-/* Found where it is asked for first, by any thread. */
+/* Found where it is asked for first, by any thread. NAN: no memory. */
 double kernel_roofline_ns(const struct space *space)
 {
     struct kernel_space *ks = kernel_space_of(space);
     double ns;
     __atomic_load(&ks->roofline_ns, &ns, __ATOMIC_RELAXED);
-    if (ns <= 0) {
+    if (ns == 0) {
         ns = find_roofline_ns(space);
+        if (isnan(ns) || (ns == 0 && stop_due(space->stop)))
+            return ns;
+        ns = ns > 0 ? ns : -1;
         __atomic_store(&ks->roofline_ns, &ns, __ATOMIC_RELAXED);
     }
-    return ns;
+    return fmax(ns, 0);
 }
 
 /* ------------------------------------------------------------------ tensors */

@@ -66,7 +66,7 @@ struct kernel_space {
     const struct space_block *blocks; /* the space's */
     int block_count;
     struct decisions decisions;
-    double roofline_ns;          /* 0: not known yet, or not at all */
+    double roofline_ns;          /* 0: not known yet, below: there is none */
     bool is_unsure;              /* the content of some tiling took too long to look at */
     struct work_layout *layouts; /* owned; [number of plan · WORK_VARIANTS + variant] */
 };
