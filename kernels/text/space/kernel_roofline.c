@@ -151,8 +151,10 @@ static double bytes_of(const struct once *once, const struct kernel_values *size
 static void add_part(struct once *once, const struct kernel_values *sizes, int bus, int tensor,
                      bool writes)
 {
+    if (bus < 0 || tensor < 0)
+        return;
     uint64_t bit = UINT64_C(1) << tensor, before = 0;
-    if (bus < 0 || tensor < 0 || once->moved[bus][writes] & bit)
+    if (once->moved[bus][writes] & bit)
         return;
     for (int b = 0; b < once->plan->hw->bus_count; b++)
         before |= once->moved[b][writes];
