@@ -70,7 +70,7 @@ static void simulate_tiling(struct verdict *v)
         cli_require(error_memory(&v->why), &v->why);
     v->is_timed = search_simulate(&job->space, v->tiling, &v->found, &v->why) == STATUS_OK;
     if (v->is_timed)
-        v->gap = (found_ns(&v->found) - v->bound_ns) / found_ns(&v->found);
+        v->gap = fmax((found_ns(&v->found) - v->bound_ns) / found_ns(&v->found), 0);
     if (v->is_timed && v->task->correction)
         correction_of_answer(v->task->correction, v->task, &v->found, &v->answer);
 }
@@ -122,7 +122,7 @@ static void put_simulated(const struct verdict *v, const struct style *style, FI
     tune_write_time(&v->answer, &v->found, style, out);
     if (v->answer.correction)
         tune_write_corrected(v->answer.correction, style, out);
-    fprintf(out, "  gap          at most %.2f %% to gain: no tiling takes less than %s\n\n",
+    fprintf(out, "  gap          at most %.2f %% to gain: no tiling of the space takes less than %s\n\n",
             100 * v->gap, text_time(v->bound_ns, bound));
     tune_write_shares(&v->answer, &v->found, style, out);
 }

@@ -1,4 +1,4 @@
-/* What no tiling of a text beats: the least bound of the boxes that its tilings are in
+/* What no tiling of a text's space beats: the least bound of the boxes that its tilings are in
  * (docs/bounds.md, "Boxes of a text's tilings"), of which the one of least bound is halved some
  * times. It is the text's: another algorithm may do better. Beside it what its tensors take if each
  * is moved once, which is no bound where a text reads a part of one. */
@@ -181,7 +181,7 @@ void kernel_add_roofline(const struct kernel_space *ks, const struct kernel_plan
         fs = fmax(fs, once.bus_bytes[b] * FS_PER_S / rate);
     }
     json_object_set_new(details, "roofline",
-                        json_pack("{s:s, s:I, s:f}", "of", "this text, whatever its tiling is",
+                        json_pack("{s:s, s:I, s:f}", "of", "the tilings of this text's space",
                                   "tensors_once_bytes", (json_int_t)once.bytes, "tensors_once_ns",
                                   fs / FS_PER_NS));
 }

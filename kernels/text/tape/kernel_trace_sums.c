@@ -8,7 +8,7 @@
 #include "kernels/text/plan/kernel_structure.h"
 #include "kernels/text/tape/kernel_trace_parts.h"
 
-enum { ON_FIRST = 1, ON_LAST = 2, FEWER = 2, MOST_LOOKS = 4096 };
+enum { ON_FIRST = 1, ON_LAST = 2, FEWER = 2, MOST_LOOKS = 4096, MOST_KEPT = 4096 };
 
 struct summing {
     struct tracer *t;
@@ -179,11 +179,35 @@ struct level {
     struct trace_sum sum, first; /* of the latter one round */
 };
 
+/* Of a tape that is played, what was worked out for a round and does not stay. */
+static void forget_round(struct summing *s, struct level *loop, int count)
+{
+    struct tape *tape = s->t->tape;
+    struct interval numbers[6 + 4 * CELL_LEVELS];
+    int *kept[6 + 4 * CELL_LEVELS] = {&loop->sum.instructions, &loop->sum.units,
+                                      &loop->sum.burst_fs,     &loop->first.instructions,
+                                      &loop->first.units,      &loop->first.burst_fs};
+    int kept_count = 6;
+    for (int l = 0; l < CELL_LEVELS; l++) {
+        kept[kept_count++] = &s->times->first_fs[l];
+        kept[kept_count++] = &s->times->last_fs[l];
+        kept[kept_count++] = &s->times->rest_fs[l];
+        kept[kept_count++] = &s->times->turn_fs[l];
+    }
+    for (int i = 0; i < kept_count; i++)
+        if (*kept[i] >= count)
+            numbers[i] = tape_known(tape, *kept[i]);
+    tape_forget(tape, count);
+    for (int i = 0; i < kept_count; i++)
+        *kept[i] = *kept[i] < count ? *kept[i] : tape_keep(tape, numbers[i]);
+}
+
 /* Adds so many times what a round does, of which one may be the first, or the last. */
 static void add_rounds(struct summing *s, struct level *loop, unsigned on, struct round round,
                        int times)
 {
     struct way way = {.path = loop->way.path & on, .exists = loop->way.exists};
+    int begun = s->t->tape->count;
     if (tape_known(s->t->tape, times).hi <= 0)
         return;
     if (on & ON_LAST)
@@ -198,6 +222,8 @@ static void add_rounds(struct summing *s, struct level *loop, unsigned on, struc
     sum->burst_fs = apply(s, TAPE_ADD, sum->burst_fs, apply(s, TAPE_MULTIPLY, times, one.burst_fs));
     if (on & ON_FIRST)
         loop->first = one;
+    if (s->t->tape->is_played && s->t->tape->count - begun > MOST_KEPT)
+        forget_round(s, loop, begun);
 }
 
 /* All of the range, where the loop stands in what it is cut from; -1: not known. */
@@ -256,29 +282,6 @@ static void merge_last(const struct summing *s, const struct level *loop, int is
     for (int l = loop->number; loop->way.path & ON_LAST && l <= cells_of(s)->depth; l++)
         s->times->last_fs[l] =
             tape_choice(s->t->tape, is_last, s->times->last_fs[l], before->last_fs[l]);
-}
-
-/* Of a tape that is played, what was worked out for a round and does not stay. */
-static void forget_round(struct summing *s, struct level *loop, int count)
-{
-    struct tape *tape = s->t->tape;
-    struct interval numbers[6 + 4 * CELL_LEVELS];
-    int *kept[6 + 4 * CELL_LEVELS] = {&loop->sum.instructions, &loop->sum.units,
-                                      &loop->sum.burst_fs,     &loop->first.instructions,
-                                      &loop->first.units,      &loop->first.burst_fs};
-    int kept_count = 6;
-    for (int l = 0; l < CELL_LEVELS; l++) {
-        kept[kept_count++] = &s->times->first_fs[l];
-        kept[kept_count++] = &s->times->last_fs[l];
-        kept[kept_count++] = &s->times->rest_fs[l];
-        kept[kept_count++] = &s->times->turn_fs[l];
-    }
-    for (int i = 0; i < kept_count; i++)
-        if (*kept[i] >= count)
-            numbers[i] = tape_known(tape, *kept[i]);
-    tape_forget(tape, count);
-    for (int i = 0; i < kept_count; i++)
-        *kept[i] = *kept[i] < count ? *kept[i] : tape_keep(tape, numbers[i]);
 }
 
 /* Where the round begins that so many come before. */

@@ -234,6 +234,13 @@ static const char *const odd[] = {
     KERNEL "axis a = slices(N)\naxis b = slices(M)\naxis f = 1, 10000000\nfor i in N by a\n"
            "  for j in M by b\n    tile x: ub[i,j] f16\n    load x <- X\n"
            "    for t in 100*f by 1\n      relu x <- x\n    store Y <- x\n",
+    /* more rounds that begin elsewhere than stand by themselves */
+    KERNEL "axis a = 1, 2, 4, 16\naxis b = slices(M)\nfor i in N by a each\n  for j in M by b\n"
+           "    tile x: ub[i,j] f16\n    load x <- X\n    for t in begin(i)+1 by 1\n"
+           "      relu x <- x\n    store Y <- x\n",
+    KERNEL "axis a = 1, 2, 4, 16\naxis b = slices(M)\nfor i in N by a each\n  for j in M by b\n"
+           "    tile x: ub[i,j] f16\n    load x <- X\n    for t in N-begin(i) by 1\n"
+           "      relu x <- x\n    store Y <- x\n",
 };
 
 Test(kernel_boxes, odd_kernels, .timeout = 300)
