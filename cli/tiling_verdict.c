@@ -122,7 +122,7 @@ static void put_simulated(const struct verdict *v, const struct style *style, FI
     tune_write_time(&v->answer, &v->found, style, out);
     if (v->answer.correction)
         tune_write_corrected(v->answer.correction, style, out);
-    fprintf(out, "  gap          at most %.2f %% to gain: no tiling of the space takes less than %s\n\n",
+    fprintf(out, "  gap          at most %.2f %% to gain: the space has none below %s\n\n",
             100 * v->gap, text_time(v->bound_ns, bound));
     tune_write_shares(&v->answer, &v->found, style, out);
 }
