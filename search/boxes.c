@@ -128,7 +128,8 @@ static void *scratch_of(const struct boxes *boxes)
     return boxes->scratch[omp_get_thread_num()];
 }
 
-/* Turns a box of one tiling into it; false: it is not legal. */
+/* Turns a box of one tiling into it; false: it is not legal. This is what takes long, so it is done
+ * only where the box is next. */
 static bool settle(const struct search_run *run, struct open_box *box)
 {
     const struct space *space = run->space;
@@ -153,7 +154,7 @@ static bool bound_box(const struct search_run *run, struct open_box *box)
     kind->summarise(run->boxes, box->root, &box->box, scratch, &work);
     int64_t fs = bounder_fs(&run->bounder, &work);
     box->bound_fs = fs > box->bound_fs ? fs : box->bound_fs;
-    return widest_axis(run->space, &box->box, ALL_AXES) >= 0 || settle(run, box);
+    return true;
 }
 
 static bool keep(struct piece *piece, const struct open_box *box)
@@ -188,7 +189,17 @@ static bool halve(struct search_run *run, struct piece *piece, struct open_box *
     return on;
 }
 
-/* All tilings of a box, one by one, from an axis on. */
+/* How many tilings a box has, legal or not; up to what a double holds. */
+static double points_of(const struct space *space, const struct space_box *box)
+{
+    double points = 1;
+    for (int a = 0; a < space->axis_count; a++)
+        points *= box->last[a] - box->first[a] + 1;
+    return points;
+}
+
+/* All tilings of a box, one by one, from an axis on: each a box of its own, but for the first that
+ * is legal, where a dive ends. */
 static void list_box(struct search_run *run, struct piece *piece, const struct open_box *box,
                      int axis)
 {
@@ -203,18 +214,14 @@ static void list_box(struct search_run *run, struct piece *piece, const struct o
     one.index = first_index(run->space, &one.box);
     piece->bounded++;
     const struct operator_boxes *kind = run->space->kind->boxes;
-    if (kind->fits(run->boxes, one.root, &one.box, scratch_of(run->pool)) != FITS_NONE &&
-        settle(run, &one))
+    if (kind->fits(run->boxes, one.root, &one.box, scratch_of(run->pool)) == FITS_NONE)
+        return;
+    if (piece->level == 0)
         keep(piece, &one);
-}
-
-/* How many tilings a box has, legal or not; up to what a double holds. */
-static double points_of(const struct space *space, const struct space_box *box)
-{
-    double points = 1;
-    for (int a = 0; a < space->axis_count; a++)
-        points *= box->last[a] - box->first[a] + 1;
-    return points;
+    else if (settle(run, &one)) {
+        keep(piece, &one);
+        piece->level = 0;
+    }
 }
 
 /* Along axes that its bound hangs on, as long as there are any; else halves would have the same
@@ -222,12 +229,16 @@ static double points_of(const struct space *space, const struct space_box *box)
 static bool split_once(struct search_run *run, struct piece *piece, struct open_box *box)
 {
     unsigned asked = run->space->kind->boxes->asked(run->boxes, box->root);
+    double points = points_of(run->space, &box->box);
     int axis = widest_axis(run->space, &box->box, asked);
-    if (axis < 0 && points_of(run->space, &box->box) > MOST_LISTED)
+    if (axis < 0 && points > MOST_LISTED)
         axis = widest_axis(run->space, &box->box, ALL_AXES);
     if (axis >= 0)
         return halve(run, piece, box, axis, piece->level > 0);
-    list_box(run, piece, box, 0);
+    if (points > 1)
+        list_box(run, piece, box, 0);
+    else if (settle(run, box))
+        keep(piece, box);
     return false;
 }
 

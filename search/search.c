@@ -311,6 +311,7 @@ static enum status fill_one(struct search_run *run, const struct space *space,
     space_tiling(space, candidate->index, &found->tiling);
     if (run->source->fill)
         return run->source->fill(run, space, candidate, found, error);
+    worker->simulator.is_known = true;
     enum status status = worker_fill(worker, space, &run->bounder, found);
     if (status != STATUS_OK && error)
         *error = worker->error;

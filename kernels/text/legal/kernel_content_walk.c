@@ -1,7 +1,8 @@
 /* Tiles and tensors in doubt, element by element: rounds are walked in order, and a bit says of
- * each element whether it is written. Rounds after the second and before the last are left out
- * where they can only do what the second does: where no tile in doubt outlives them, none of what
- * steps do hangs on where a range begins, and stores to tensors in doubt are cut by the loop.
+ * each element whether it is written. In rounds after the second and before the last a tile or a
+ * tensor is left out where they can only do to it what the second does: where it does not outlive
+ * them, or they store parts of it that no other ones touch, and none of what its steps do hangs on
+ * where a range begins.
  * Stages of a round follow each other: a tile belongs to its round, or to one stage of the loop. */
 #include "core/stop.h"
 #include "kernels/slices.h"
@@ -19,14 +20,12 @@ static const int64_t most_bits = (int64_t)1 << 32;
 
 struct walk {
     const struct kernel_plan *plan;
-    const struct kernel_doubts *doubts;
+    const struct kernel_doubts *asked; /* of what is in doubt, in the rounds of now */
     struct kernel_env *env;
     const struct stop *stop;
     struct error *error;
-    int64_t work, looked;          /* and how much of it was done at the last look at `stop` */
-    bool is_asked[PLAN_MAX_STEPS]; /* touches what is in doubt */
-    bool is_walked[KERNEL_MAX_LOOPS + 1]; /* has such steps */
-    bool is_whole[KERNEL_MAX_LOOPS + 1];  /* all of its rounds count */
+    int64_t work, looked; /* and how much of it was done at the last look at `stop` */
+    struct kernel_doubts moving[KERNEL_MAX_LOOPS + 1]; /* by plan loop: what all rounds count for */
     struct elements tiles[KERNEL_MAX_TILES];
     struct elements tensors[KERNEL_MAX_TENSORS], added[KERNEL_MAX_TENSORS];
 };
@@ -119,7 +118,7 @@ static enum status read_part(struct walk *w, int step, int part, int64_t count)
 {
     int tile = w->plan->steps[step].parts[part].tile;
     bool all;
-    if (tile < 0 || !w->doubts->tiles[tile])
+    if (tile < 0 || !w->asked->tiles[tile])
         return STATUS_OK;
     TRY(touch_part(w, &w->tiles[tile], step, part, ACT_READ, count, &all));
     return all ? STATUS_OK : fail_unwritten(w, step, tile);
@@ -142,7 +141,7 @@ static enum status store(struct walk *w, int step, int tensor)
     const char *name = w->plan->kernel->tensors[tensor].name.text;
     int64_t add = 0;
     bool all, free_;
-    if (!w->doubts->tensors[tensor])
+    if (!w->asked->tensors[tensor])
         return STATUS_OK;
     if (!w->tensors[tensor].count)
         TRY(begin_tensor(w, tensor));
@@ -201,7 +200,7 @@ static enum status do_step(struct walk *w, int number)
         TRY(read_part(w, number, p, read));
     if (to->tensor >= 0)
         return store(w, number, to->tensor);
-    if (!w->doubts->tiles[to->tile])
+    if (!w->asked->tiles[to->tile])
         return STATUS_OK;
     if (step->kind == INSTRUCTION_MATRIX)
         TRY(begin_product(w, number, to->tile));
@@ -217,7 +216,7 @@ static enum status walk_round(struct walk *w, int loop, int64_t round)
     TRY(plan_enter(w->plan, w->env, loop, round, w->error));
     for (int t = 0; t < w->plan->kernel->tile_count; t++) {
         int64_t elements = 1;
-        if (!w->doubts->tiles[t] || w->plan->tiles[t].life != loop)
+        if (!w->asked->tiles[t] || w->plan->tiles[t].life != loop)
             continue;
         for (int d = 0; d < w->plan->tiles[t].dim_count; d++) {
             int64_t extent = w->env->tiles[t].extent[d];
@@ -230,17 +229,53 @@ static enum status walk_round(struct walk *w, int loop, int64_t round)
     return walk_body(w, loop);
 }
 
+/* Does a step touch what is asked? */
+static bool is_asked(const struct kernel_doubts *asked, const struct plan_step *step)
+{
+    bool touches =
+        step->part_count && step->parts[0].tensor >= 0 && asked->tensors[step->parts[0].tensor];
+    for (int p = 0; p < step->part_count; p++)
+        touches |= step->parts[p].tile >= 0 && asked->tiles[step->parts[p].tile];
+    return touches;
+}
+
+static bool has_asked(const struct walk *w, int loop)
+{
+    bool has = false;
+    for (int s = w->plan->loops[loop].first_step; s < w->plan->loops[loop].end_step && !has; s++)
+        has = is_asked(w->asked, &w->plan->steps[s]);
+    return has;
+}
+
+static void find_both(const struct kernel_doubts *a, const struct kernel_doubts *b,
+                      struct kernel_doubts *both)
+{
+    *both = (struct kernel_doubts){.any = false};
+    for (int t = 0; t < KERNEL_MAX_TILES; t++)
+        both->any |= both->tiles[t] = a->tiles[t] && b->tiles[t];
+    for (int t = 0; t < KERNEL_MAX_TENSORS; t++)
+        both->any |= both->tensors[t] = a->tensors[t] && b->tensors[t];
+}
+
 static enum status walk_loop(struct walk *w, int loop)
 {
+    const struct kernel_doubts *all = w->asked;
+    struct kernel_doubts between;
     int64_t rounds;
     bool differs;
+    enum status status = STATUS_OK;
+    if (!has_asked(w, loop))
+        return STATUS_OK;
     TRY(plan_rounds(w->plan, w->env, loop, &rounds, &differs, w->error));
-    for (int64_t round = 0; round < rounds; round++) {
-        if (!w->is_whole[loop] && round == 2 && rounds > 3)
+    find_both(all, &w->moving[loop], &between);
+    for (int64_t round = 0; round < rounds && status == STATUS_OK; round++) {
+        if (round == 2 && !between.any)
             round = rounds - 1;
-        TRY(walk_round(w, loop, round));
+        w->asked = round >= 2 && round < rounds - 1 ? &between : all;
+        status = walk_round(w, loop, round);
     }
-    return STATUS_OK;
+    w->asked = all;
+    return status;
 }
 
 static enum status walk_body(struct walk *w, int loop)
@@ -251,9 +286,9 @@ static enum status walk_body(struct walk *w, int loop)
             const struct plan_item *item = &w->plan->items[i];
             if (item->stage != stage)
                 continue;
-            if (item->is_loop && w->is_walked[item->number])
+            if (item->is_loop)
                 TRY(walk_loop(w, item->number));
-            if (!item->is_loop && w->is_asked[item->number])
+            else if (is_asked(w->asked, &w->plan->steps[item->number]))
                 TRY(do_step(w, item->number));
         }
     return STATUS_OK;
@@ -267,23 +302,34 @@ static bool hangs_on(const struct walk *w, const struct expression *e, uint64_t 
            kernel_asked(w->plan->kernel, e->loops) & loop;
 }
 
-/* Does what a step does with tiles hang on where rounds of a loop begin? */
-static bool step_hangs_on(const struct walk *w, int number, uint64_t loop)
+static bool part_hangs_on(const struct walk *w, const struct plan_part *part, uint64_t loop)
+{
+    bool hangs = false;
+    for (int d = 0; d < part->dim_count && part->tile >= 0; d++) {
+        const struct plan_dim *dim = &part->dims[d];
+        const struct expression *name = w->plan->tiles[part->tile].dims[d];
+        hangs |= hangs_on(w, dim->count, loop) || hangs_on(w, dim->from, loop) ||
+                 hangs_on(w, dim->by, loop) || hangs_on(w, name, loop);
+        hangs |= dim->reach == REACH_ROUND && dim->loops & loop &&
+                 !plan_counts_from_tile(w->plan->kernel, name, dim);
+    }
+    return hangs;
+}
+
+/* Does whether a step runs, how often, or how much it takes hang on where rounds of a loop begin?
+ * A vector operation takes of each part as much as of the others. */
+static bool step_hangs_on(const struct walk *w, int number, int loop)
 {
     const struct plan_step *step = &w->plan->steps[number];
-    bool hangs = hangs_on(w, step->condition, loop);
+    uint64_t bit = (uint64_t)1 << w->plan->loops[loop].text_loop;
+    bool hangs = hangs_on(w, step->condition, bit);
     for (int k = 0; k < STEP_KEYS; k++)
-        hangs |= hangs_on(w, step->text->keys[k], loop);
-    for (int p = 0; p < step->part_count; p++) {
-        int tile = step->parts[p].tile;
-        for (int d = 0; d < step->parts[p].dim_count && tile >= 0; d++) {
-            const struct plan_dim *dim = &step->parts[p].dims[d];
-            const struct expression *name = w->plan->tiles[tile].dims[d];
-            hangs |= hangs_on(w, dim->count, loop) || hangs_on(w, dim->from, loop) ||
-                     hangs_on(w, dim->by, loop) || hangs_on(w, name, loop);
-            hangs |= dim->reach == REACH_ROUND && dim->loops & loop &&
-                     !plan_counts_from_tile(w->plan->kernel, name, dim);
-        }
+        hangs |= hangs_on(w, step->text->keys[k], bit);
+    for (int p = 0; p < step->part_count && step->kind == INSTRUCTION_VECTOR; p++)
+        hangs |= part_hangs_on(w, &step->parts[p], bit);
+    for (int inner = step->around; inner != loop; inner = w->plan->loops[inner].around) {
+        const struct kernel_loop *text = &w->plan->kernel->loops[w->plan->loops[inner].text_loop];
+        hangs |= hangs_on(w, text->in, bit) || hangs_on(w, text->by, bit);
     }
     return hangs;
 }
@@ -307,48 +353,23 @@ static bool cuts_tensor(const struct walk *w, int tensor, int loop)
     return false;
 }
 
-static bool needs_all(const struct walk *w, int loop)
+static void find_moving(struct walk *w, int loop)
 {
+    struct kernel_doubts *moving = &w->moving[loop];
     uint64_t bit = (uint64_t)1 << w->plan->loops[loop].text_loop;
     for (int s = w->plan->loops[loop].first_step; s < w->plan->loops[loop].end_step; s++) {
         const struct plan_step *step = &w->plan->steps[s];
-        if (!w->is_asked[s])
-            continue;
+        bool moves = step_hangs_on(w, s, loop);
         for (int p = 0; p < step->part_count; p++) {
             int tile = step->parts[p].tile;
-            if (tile >= 0 && w->doubts->tiles[tile] &&
-                !plan_is_within(w->plan, w->plan->tiles[tile].life, loop))
-                return true;
+            if (tile >= 0)
+                moving->tiles[tile] |= moves || part_hangs_on(w, &step->parts[p], bit) ||
+                                       !plan_is_within(w->plan, w->plan->tiles[tile].life, loop);
         }
-        if (step->parts[0].tensor >= 0 && w->doubts->tensors[step->parts[0].tensor] &&
-            !cuts_tensor(w, step->parts[0].tensor, loop))
-            return true;
-        for (int inner = step->around; inner != loop; inner = w->plan->loops[inner].around) {
-            const struct kernel_loop *text =
-                &w->plan->kernel->loops[w->plan->loops[inner].text_loop];
-            if (hangs_on(w, text->in, bit) || hangs_on(w, text->by, bit))
-                return true;
-        }
-        if (step_hangs_on(w, s, bit))
-            return true;
+        if (step->part_count && step->parts[0].tensor >= 0)
+            moving->tensors[step->parts[0].tensor] |=
+                moves || !cuts_tensor(w, step->parts[0].tensor, loop);
     }
-    return false;
-}
-
-static void find_asked(struct walk *w)
-{
-    for (int s = 0; s < w->plan->step_count; s++) {
-        const struct plan_step *step = &w->plan->steps[s];
-        for (int p = 0; p < step->part_count; p++)
-            w->is_asked[s] |=
-                (step->parts[p].tile >= 0 && w->doubts->tiles[step->parts[p].tile]) ||
-                (p == 0 && step->parts[p].tensor >= 0 && w->doubts->tensors[step->parts[p].tensor]);
-        for (int loop = step->around; w->is_asked[s] && loop >= 0;
-             loop = w->plan->loops[loop].around)
-            w->is_walked[loop] = true;
-    }
-    for (int loop = 1; loop < w->plan->loop_count; loop++)
-        w->is_whole[loop] = w->is_walked[loop] && needs_all(w, loop);
 }
 
 enum status kernel_content_check(const struct kernel_plan *plan, const struct kernel_doubts *doubts,
@@ -360,8 +381,9 @@ enum status kernel_content_check(const struct kernel_plan *plan, const struct ke
     struct walk *walk = calloc(1, sizeof *walk);
     if (!walk)
         return error_memory(error);
-    *walk = (struct walk){.plan = plan, .doubts = doubts, .env = env, .stop = stop, .error = error};
-    find_asked(walk);
+    *walk = (struct walk){.plan = plan, .asked = doubts, .env = env, .stop = stop, .error = error};
+    for (int loop = 1; loop < plan->loop_count; loop++)
+        find_moving(walk, loop);
     enum status status = walk_round(walk, 0, 0);
     for (int t = 0; t < KERNEL_MAX_TILES; t++)
         free(walk->tiles[t].words);

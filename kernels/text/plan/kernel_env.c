@@ -127,6 +127,7 @@ enum status plan_tensor_extent(const struct kernel_env *env, int tensor, int d, 
         whole.sizes[s] = (struct kernel_range){.length = whole.wholes[s]};
     for (int l = 0; l < whole.kernel->let_count; l++)
         whole.is_shared[l] = false;
+    whole.kept = 0;
     return kernel_number(&whole, dim, extent, error);
 }
 

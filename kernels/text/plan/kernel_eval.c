@@ -334,9 +334,13 @@ static bool has(const struct kernel_values *values, const struct expression *e)
 
 static enum status walk_let(const struct walk *walk, const struct expression *e, union value *value)
 {
-    if (!walk->values->is_shared[e->number])
-        return evaluate(walk, walk->values->kernel->lets[e->number].value, value);
-    value->whole = walk->values->lets[e->number].length;
+    const struct kernel_values *values = walk->values;
+    if (values->kept >> e->number & 1)
+        value->whole = values->numbers[e->number];
+    else if (values->is_shared[e->number])
+        value->whole = values->lets[e->number].length;
+    else
+        return evaluate(walk, values->kernel->lets[e->number].value, value);
     return STATUS_OK;
 }
 
@@ -410,6 +414,17 @@ enum status kernel_number(const struct kernel_values *values, const struct expre
     TRY(evaluate(&walk, e, &value));
     *number = value.whole;
     return STATUS_OK;
+}
+
+void kernel_keep_lets(struct kernel_values *values)
+{
+    values->kept = 0;
+    for (int l = 0; l < values->kernel->let_count; l++) {
+        const struct expression *e = values->kernel->lets[l].value;
+        bool is_kept = !e->loops && e->kind != EXPRESSION_IS_REAL && !values->is_shared[l] &&
+                       kernel_number(values, e, &values->numbers[l], NULL) == STATUS_OK;
+        values->kept |= (uint64_t)is_kept << l;
+    }
 }
 
 enum status kernel_real(const struct kernel_values *values, const struct expression *e,

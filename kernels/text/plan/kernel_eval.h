@@ -39,6 +39,8 @@ struct kernel_values {
     struct kernel_range loops[KERNEL_MAX_LOOPS]; /* their current rounds */
     bool is_shared[KERNEL_MAX_LETS];             /* lets of which a core has a share: */
     struct kernel_range lets[KERNEL_MAX_LETS];   /* that */
+    uint64_t kept;                               /* lets, bits, that were computed: */
+    int64_t numbers[KERNEL_MAX_LETS];            /* what they are */
     uint64_t dealt;                              /* loops, bits, of which each core plays a part: */
     int dealers;                                 /* of so many */
 };
@@ -52,6 +54,10 @@ enum status kernel_values_set(struct kernel_values *values, const struct kernel_
 /* The value of a whole expression; of a condition 0 or 1. */
 enum status kernel_number(const struct kernel_values *values, const struct expression *expression,
                           int64_t *number, struct error *error);
+
+/* Computes each let that no loop changes once, for the sizes, shares, cores and axes of now: whoever
+ * changes these afterwards sets `kept` to 0. */
+void kernel_keep_lets(struct kernel_values *values);
 
 /* An operation of whole numbers, or a comparison of two, whose result is 0 or 1. False: a result
  * that cannot be. */

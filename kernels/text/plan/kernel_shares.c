@@ -55,6 +55,7 @@ static enum status share_out(struct kernel_values *values, int64_t cores,
                              struct share shares[KERNEL_MAX_CORES], struct error *error)
 {
     values->cores = cores;
+    values->kept = 0;
     for (int c = 0; c < values->kernel->cores_count; c++) {
         struct share *share = &shares[c];
         TRY(find_share(values, &values->kernel->cores[c], cores, share, error));

@@ -197,27 +197,44 @@ enum status kernel_check_content(struct kernel_space *ks, const struct space_pla
     return STATUS_OK;
 }
 
-static enum status generate(const struct space *space, const struct tiling *tiling,
-                            struct program *program, struct error *error)
+static enum status set_env(const struct space *space, const struct tiling *tiling,
+                           const struct space_plan **plan, struct kernel_env *env,
+                           struct error *error)
 {
-    struct kernel_space *ks = kernel_space_of(space);
-    const struct space_plan *plan = kernel_find_plan(ks, tiling);
-    struct kernel_env env;
-    struct kernel_room room;
-    if (!plan || !plan->is_possible || !kernel_set_tiling(ks, tiling, &env.values, NULL))
+    const struct kernel_space *ks = kernel_space_of(space);
+    *plan = kernel_find_plan(ks, tiling);
+    if (!*plan || !(*plan)->is_possible || !kernel_set_tiling(ks, tiling, &env->values, NULL))
         return error_set(error, STATUS_INVALID, "kernel '%s' has no such tiling",
                          ks->kernel->name.text);
-    TRY(kernel_check_content(ks, plan, &env, space->stop, error));
-    TRY(kernel_room_find(&plan->plan, &env, &room, error));
-    return kernel_program(&plan->plan, plan->flags, &env, &room, space->stop, program, error);
+    kernel_keep_lets(&env->values);
+    return STATUS_OK;
+}
+
+enum status kernel_content(const struct space *space, const struct tiling *tiling,
+                           struct error *error)
+{
+    struct kernel_space *ks = kernel_space_of(space);
+    const struct space_plan *plan;
+    struct kernel_env env;
+    enum status status = set_env(space, tiling, &plan, &env, error);
+    if (status == STATUS_OK)
+        status = kernel_check_content(ks, plan, &env, space->stop, error);
+    return kernel_text_locate(ks->kernel, status, error);
 }
 
 enum status kernel_generate(const struct space *space, const struct tiling *tiling, int part,
                             struct program *program, struct error *error)
 {
-    const struct kernel_space *ks = kernel_space_of(space);
+    const struct space_plan *plan;
+    struct kernel_env env;
+    struct kernel_room room;
     (void)part;
-    return kernel_text_locate(ks->kernel, generate(space, tiling, program, error), error);
+    enum status status = set_env(space, tiling, &plan, &env, error);
+    if (status == STATUS_OK)
+        status = kernel_room_find(&plan->plan, &env, &room, error);
+    if (status == STATUS_OK)
+        status = kernel_program(&plan->plan, plan->flags, &env, &room, space->stop, program, error);
+    return kernel_text_locate(kernel_space_of(space)->kernel, status, error);
 }
 
 const char *const kernel_parts[] = {"kernel", NULL};

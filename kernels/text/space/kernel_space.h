@@ -27,6 +27,8 @@ void kernel_destroy(struct space *space);
 int kernel_cores_used(const struct space *space, const struct tiling *tiling, int part);
 void kernel_space_summarise(const struct space *space, const struct tiling *tiling,
                             struct work *work);
+enum status kernel_content(const struct space *space, const struct tiling *tiling,
+                           struct error *error);
 enum status kernel_generate(const struct space *space, const struct tiling *tiling, int part,
                             struct program *program, struct error *error);
 extern const char *const kernel_parts[];
@@ -57,8 +59,8 @@ int kernel_violations(const struct space *space, const struct tiling *tiling,
     .any_value = true, .destroy = kernel_destroy, .possible = kernel_possible,                     \
     .legal = kernel_is_legal, .violations = kernel_violations, .cores_used = kernel_cores_used,    \
     .summarise = kernel_space_summarise, .parts = kernel_parts, .generate = kernel_generate,       \
-    .roofline_ns = kernel_roofline_ns, .numbers = &kernel_numbers, .picture = kernel_picture,      \
-    .boxes = &kernel_boxes
+    .content = kernel_content, .roofline_ns = kernel_roofline_ns, .numbers = &kernel_numbers,      \
+    .picture = kernel_picture, .boxes = &kernel_boxes
 
 /* Of an operator that is nothing but its text (kernel_operator.c). */
 extern const struct operator_space kernel_space_tile;

@@ -286,6 +286,9 @@ Test(kernel_content, changed_kernels_are_legal_where_the_plain_evaluator_lets_th
 
 #define KERNEL "kernel k\nsize N pad 16\ntensor X[N] f16, Z[N] f16\n"
 
+#define SIX       KERNEL "for i in 6 by 1\n  tile x: ub[N] f16\n"
+#define UNWRITTEN "reads elements of tile 'x' that nothing wrote in its life"
+
 static const struct {
     const char *text, *why; /* "": legal */
 } kernels[] = {
@@ -322,6 +325,34 @@ static const struct {
     {KERNEL "for i in N by 32\n  tile x: ub[i] f16\n  load x <- X if first(i)\n  store Z <- x\n",
      "7:3: reads elements of tile 'x' that nothing wrote in its life, from x[0] on; line 6 writes "
      "others of it"},
+    /* rounds do what the second does, but for one of them: by a part, a condition, a loop inside, a
+     * number of elements, a part of a tensor; or but for the first, or the last */
+    {SIX "  load x[16 from 16*begin(i)] <- X[16 from 0]\n"
+         "  store Z[16 from 16*begin(i)] <- x[16 from 16*(begin(i) - begin(i) % 4 / 3)]\n",
+     UNWRITTEN},
+    {SIX "  load x[16 from 16*(begin(i) - begin(i) % 4 / 3)] <- X[16 from 0]\n"
+         "  store Z[16 from 16*begin(i)] <- x[16 from 16*begin(i)]\n",
+     UNWRITTEN},
+    {KERNEL "for i in 6 by 1 each\n  tile x: ub[N] f16\n  load x <- X if begin(i) != 3\n"
+            "  store Z[16 from 16*begin(i)] <- x[16 from 0]\n",
+     UNWRITTEN},
+    {KERNEL "for i in 6 by 1 each\n  tile x: ub[N] f16\n  for j in 1 - begin(i) % 4 / 3 by 1\n"
+            "    load x[16 from 0] <- X[16 from 0]\n"
+            "  store Z[16 from 16*begin(i)] <- x[16 from 0]\n",
+     UNWRITTEN},
+    {SIX "  tile y: ub[N] f16\n  load y <- X\n"
+         "  vmax x <- y, y elements=(16 - begin(i) % 4 / 3)\n"
+         "  store Z[16 from 16*begin(i)] <- x[16 from 0]\n",
+     UNWRITTEN},
+    {SIX "  load x <- X\n  store Z[16 from 16*(begin(i) - begin(i) % 4 / 3)] <- x[16 from 0]\n",
+     "7:3: stores an element again of 'Z', expected once or add=1"},
+    {SIX "  load x <- X if first(i) or last(i)\n  store Z[16 from 16*begin(i)] <- x[16 from 0]\n",
+     UNWRITTEN},
+    {SIX "  load x <- X if not last(i)\n  store Z[16 from 16*begin(i)] <- x[16 from 0]\n",
+     UNWRITTEN},
+    {SIX "  load x[16 from 16*begin(i)] <- X[16 from 0]\n"
+         "  store Z[16 from 16*begin(i)] <- x[16 from 16*begin(i)]\n",
+     ""},
     {KERNEL "tile x: ub[N] f16\nfor i in 100000 by 1\n"
             "  load x[16 from begin(i) % 2 * 16] <- X[16 from begin(i)]\nstore Z <- x\n",
      "more than 65536 rounds pick differently"},

@@ -2,6 +2,8 @@
  * printed; values of axes and rounds of loops against counting; what cannot be is told. */
 #include "hardware/load.h"
 #include "kernels/text/plan/kernel_eval.h"
+#include "kernels/text/plan/kernel_shares.h"
+#include "kernels/text/plan/kernel_structure.h"
 
 #include <criterion/criterion.h>
 #include <gsl/gsl_rng.h>
@@ -582,4 +584,33 @@ Test(kernel_eval, lets_are_shared_too)
     cr_assert_eq(kernel_loop_enter(&values, 2, 2, &error), STATUS_OK);
     cr_expect(values.loops[2].begin == 71 && values.loops[2].length == 5 &&
               values.loops[2].is_last);
+}
+
+/* What was computed once is forgotten with the shares that it was computed from; tensors are whole.
+ */
+Test(kernel_eval, lets_are_kept_until_sizes_change)
+{
+    static const char text[] = "kernel k\nsize N\nlet m = 2*N\nlet twice = 2*m\n"
+                               "let rest = 7 / (N - 100)\ntensor X[m] f16, Z[m] f16\n"
+                               "cores N\nfor i in N by 10\n  let j = 2*i\n  tile x: ub[j] f16\n"
+                               "  load x <- X[j from begin(i)]\n  store Z[j from begin(i)] <- x\n"
+                               "  vecDup x <- 1.0 elements=twice if rest == 1\n";
+    struct kernel_env *env = calloc(1, sizeof *env);
+    int64_t given = 100, used, extent;
+    cr_assert(env);
+    kernel_text_clear(&kernel);
+    cr_assert_eq(kernel_text_parse("k", text, strlen(text), &kernel, &error), STATUS_OK, "%s",
+                 error.text);
+    cr_assert_eq(kernel_values_set(&env->values, &kernel, &hw, DTYPE_F16, &given, &error),
+                 STATUS_OK);
+    for (int64_t cores = 1; cores <= 4; cores *= 4) {
+        cr_assert_eq(kernel_share(&env->values, cores, &used, &error), STATUS_OK);
+        cr_expect_eq(env->values.kept, 0);
+        kernel_keep_lets(&env->values);
+        cr_expect_eq(env->values.kept, cores == 1 ? 0x3 : 0x7); /* 7 / 0 is no number */
+        cr_expect_eq(env->values.numbers[1], 400 / cores);
+        cr_assert_eq(plan_tensor_extent(env, 0, 0, &extent, &error), STATUS_OK);
+        cr_expect_eq(extent, 200);
+    }
+    free(env);
 }
