@@ -103,7 +103,7 @@ texts() {
         named+="$text "
         # shellcheck disable=SC2086 # several options
         limit --kernel "$text" --shape "$shape" --hw "$chip" --json $more
-        check "$text: on several cores" jq -e '.best.cores_used > 1' out >/dev/null
+        [ -n "${AUTOTUNE_SLOW:-}" ] || check "$text: on several cores" jq -e '.best.cores_used > 1' out
     done <<'END'
 add_relu 45088768 ascend310
 audio_features 16384x16x8 ascend910b1
