@@ -159,13 +159,29 @@ void random_kernel_sizes(gsl_rng *rng, const struct kernel_text *kernel, int64_t
             given[n] = some[gsl_rng_uniform_int(rng, sizeof some / sizeof *some)];
 }
 
-/* Lists are the same for every share, others are not. */
-static bool draw_axes(gsl_rng *rng, struct kernel_values *values, bool lists)
+static bool asks_axis(const struct expression *e, int axis)
+{
+    bool asks = e && e->op == EXPRESSION_AXIS && e->number == axis;
+    for (const struct expression *arg = e ? e->args : NULL; arg && !asks; arg = arg->next)
+        asks = asks_axis(arg, axis);
+    return asks;
+}
+
+/* Lists are the same for every share, as is what says how many there are; others are not. */
+static bool comes_first(const struct kernel_text *kernel, int axis)
+{
+    bool is_first = kernel->axes[axis].cut <= CUT_WORDS;
+    for (int c = 0; c < kernel->cores_count; c++)
+        is_first |= asks_axis(kernel->cores[c].shares, axis);
+    return is_first;
+}
+
+static bool draw_axes(gsl_rng *rng, struct kernel_values *values, bool first)
 {
     struct kernel_list list;
     struct error error;
     for (int axis = 0; axis < values->kernel->axis_count; axis++) {
-        if ((values->kernel->axes[axis].cut <= CUT_WORDS) != lists)
+        if (comes_first(values->kernel, axis) != first)
             continue;
         if (kernel_axis_values(values, axis, &list, &error) != STATUS_OK)
             return false;
