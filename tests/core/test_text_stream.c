@@ -36,6 +36,16 @@ Test(text_stream, is_an_empty_text_at_first)
 }
 
 #if !defined __SANITIZE_ADDRESS__ /* which takes more room than any limit */
+/* An emulator gives a program all that it asks for. */
+static bool has_limits(void)
+{
+    struct rlimit limit = {1 << 28, 1 << 28};
+    cr_assert_eq(setrlimit(RLIMIT_AS, &limit), 0);
+    void *block = malloc((size_t)1 << 29);
+    free(block);
+    return !block;
+}
+
 Test(text_stream, tells_that_memory_was_short)
 {
     static char block[1 << 20];
@@ -45,7 +55,11 @@ Test(text_stream, tells_that_memory_was_short)
     cr_assert(out);
     setvbuf(out, NULL, _IONBF, 0); /* closing has nothing left to write */
     fputs("what came first", out);
-    cr_assert_eq(setrlimit(RLIMIT_AS, &(struct rlimit){1 << 28, 1 << 28}), 0);
+    if (!has_limits()) {
+        fclose(out);
+        free(text);
+        cr_skip_test("no limits under an emulator");
+    }
     memset(block, 'x', sizeof block);
     for (int i = 0; i < 512; i++)
         fwrite(block, 1, sizeof block, out);

@@ -705,8 +705,8 @@ Test(timing, clocks_measures_and_leaves_the_thread_as_it_was)
     int before = processors();
     cr_assert_eq(timing_measure(subjects, 2, &options, timings, &error), STATUS_OK);
     for (int i = 0; i < 2; i++) {
-        int64_t least = timings[i].runs_a_sample * taken(&timings[i]);
-        cr_expect(counters[i].runs >= least, "all samples and those that size");
+        /* samples grow while they turn out too short: of the first ones no more is known */
+        cr_expect_geq(counters[i].runs, taken(&timings[i]), "all samples and those that size");
         cr_expect(taken(&timings[i]) >= 3);
         cr_expect(timings[i].median_ns > 0);
         cr_expect_eq(counters[i].processors, 1, "pinned");
