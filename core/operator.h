@@ -174,9 +174,10 @@ struct operator_space {
                             struct found *found, struct error *error);
     bool (*own_legal)(const struct space *space, const struct tiling *tiling);
     const struct operator_rule *rules; /* ended by a row of NULL; NULL: none */
-    /* Does the kernel of a legal tiling read only what it wrote? It can take long, so it is asked
-     * where a tiling is simulated first, not where programs are written. NULL: always. */
-    enum status (*content)(const struct space *space, const struct tiling *tiling,
+    /* Does the kernel of a legal tiling read only what it wrote? STATUS_INVALID if not. It can take
+     * long, so a search asks it of what it answers; *sure is false where it took too long, or was
+     * stopped. NULL: always. */
+    enum status (*content)(const struct space *space, const struct tiling *tiling, bool *sure,
                            struct error *error);
     /* Appends one part's program of one core to *program (reset by the caller) and closes it. */
     enum status (*generate)(const struct space *space, const struct tiling *tiling, int part,

@@ -71,9 +71,10 @@ struct search_result {
     int64_t candidates, feasible, pruned, simulated;
     int64_t pruned_by[SEARCH_MAX_RULES]; /* by the space's rules; of `pruned` */
     bool optimal;                        /* nothing in the space is faster than best[0] */
-    bool unasked;           /* `feasible` are known to be legal; of others that was not asked */
-    bool reached_all;       /* with keep_reached: every legal tiling is in it */
-    int count;              /* of best; 0: no tiling is legal (or none was reached) */
+    bool unsure;      /* it took too long to find out whether `best` reads only what it wrote */
+    bool unasked;     /* `feasible` are known to be legal; of others that was not asked */
+    bool reached_all; /* with keep_reached: every legal tiling is in it */
+    int count;        /* of best; 0: no tiling is legal (or none was reached) */
     int64_t lower_bound_fs; /* of the whole space; the best's time when optimal */
     double gap;             /* (best - lower bound) / best */
     double seconds;

@@ -302,6 +302,18 @@ static enum status worker_fill(struct worker *worker, const struct space *space,
     return status;
 }
 
+/* What takes too long to find out is no fault of the tiling's. */
+static enum status ask_content(const struct space *space, int64_t index, bool *sure,
+                               struct error *error)
+{
+    struct tiling tiling;
+    *sure = true;
+    if (!space->kind->content)
+        return STATUS_OK;
+    space_tiling(space, index, &tiling);
+    return space->kind->content(space, &tiling, sure, error);
+}
+
 static enum status fill_one(struct search_run *run, const struct space *space,
                             const struct candidate *candidate, struct found *found,
                             struct error *error)
@@ -311,7 +323,6 @@ static enum status fill_one(struct search_run *run, const struct space *space,
     space_tiling(space, candidate->index, &found->tiling);
     if (run->source->fill)
         return run->source->fill(run, space, candidate, found, error);
-    worker->simulator.is_known = true;
     enum status status = worker_fill(worker, space, &run->bounder, found);
     if (status != STATUS_OK && error)
         *error = worker->error;
@@ -337,7 +348,11 @@ static enum status fill_best(struct search_run *run, struct search_result *resul
     for (int i = 0; i < run->incumbents.count && status == STATUS_OK; i++) {
         if (i > 0 && simulated[i].time_fs == SIMULATE_LONGEST_FS)
             break;
-        status = fill_one(run, now, &simulated[i], &result->best[i], error);
+        bool sure;
+        status = ask_content(until, simulated[i].index, &sure, error);
+        if (status == STATUS_OK)
+            status = fill_one(run, now, &simulated[i], &result->best[i], error);
+        result->unsure |= !sure;
         result->count += status == STATUS_OK;
         now = until;
     }

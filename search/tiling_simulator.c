@@ -43,8 +43,6 @@ enum status tiling_simulator_run(struct tiling_simulator *simulator, const struc
     struct simulate_options options = {.cores = space->kind->cores_used(space, tiling, part),
                                        .stop = space->stop,
                                        .limit_fs = simulator->limit_fs};
-    if (space->kind->content && !simulator->is_known)
-        TRY(space->kind->content(space, tiling, error));
     program_reset(&simulator->program, space->hw);
     TRY(space->kind->generate(space, tiling, part, &simulator->program, error));
     TRY(tiling_simulator_tidy(simulator, space->stop, error));

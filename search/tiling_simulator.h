@@ -10,7 +10,6 @@ struct tiling_simulator {
     struct simulator *model;
     struct program program;
     int64_t limit_fs; /* as of struct simulate_options */
-    bool is_known;    /* its tilings were simulated before: their content is not asked again */
 };
 
 enum status tiling_simulator_open(struct tiling_simulator *simulator, struct error *error);

@@ -346,8 +346,6 @@ enum status evaluate_tiling(struct tiling_simulator *simulator, const struct spa
 {
     struct simulated simulated;
     p->cores_used = space->kind->cores_used(space, tiling, 0);
-    if (space->kind->content)
-        TRY(space->kind->content(space, tiling, error));
     program_reset(&simulator->program, space->hw);
     TRY(space->kind->generate(space, tiling, 0, &simulator->program, error));
     TRY(simulate_program(simulator, p->cores_used, &simulated, error));

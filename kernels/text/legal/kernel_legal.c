@@ -250,6 +250,14 @@ static enum status check_length(struct asked *asked, struct error *error)
 
 /* ------------------------------------------------------------------ all of it */
 
+static enum status check_content(struct asked *asked, struct error *error)
+{
+    enum status status = kernel_content_check(&asked->plan->plan, &asked->plan->doubts, &asked->env,
+                                              asked->space->stop, error);
+    kernel_space_of(asked->space)->is_unsure = status == STATUS_TOO_LARGE;
+    return status == STATUS_TOO_LARGE ? STATUS_OK : status;
+}
+
 static enum status check_sizes(struct asked *asked, struct error *error)
 {
     struct kernel_room room;
@@ -261,9 +269,7 @@ static enum status check_sizes(struct asked *asked, struct error *error)
     if (asked->count) /* its steps, which take longer to look at, are of no use */
         return STATUS_OK;
     TRY(kernel_steps_fit(asked->plan, &asked->env, &room, asked->space->stop, error));
-    return asked->with_content ? kernel_check_content(kernel_space_of(asked->space), asked->plan,
-                                                      &asked->env, asked->space->stop, error)
-                               : STATUS_OK;
+    return asked->with_content ? check_content(asked, error) : STATUS_OK;
 }
 
 static void check(struct asked *asked)

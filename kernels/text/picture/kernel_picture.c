@@ -240,7 +240,7 @@ enum status kernel_details(const struct problem *problem, const struct space *sp
         const struct kernel_space *ks = kernel_space_of(space);
         const struct space_plan *found = kernel_find_plan(ks, best);
         if (found && found->is_possible && kernel_set_tiling(ks, best, &values, NULL)) {
-            add_doubts(&values, &found->plan, ks->is_unsure, details);
+            add_doubts(&values, &found->plan, result->unsure, details);
             kernel_add_roofline(ks, &found->plan, details);
         }
     }

@@ -186,17 +186,6 @@ void kernel_space_summarise(const struct space *space, const struct tiling *tili
         work->layout += plan->number * WORK_VARIANTS;
 }
 
-enum status kernel_check_content(struct kernel_space *ks, const struct space_plan *plan,
-                                 struct kernel_env *env, const struct stop *stop,
-                                 struct error *error)
-{
-    enum status status = kernel_content_check(&plan->plan, &plan->doubts, env, stop, error);
-    if (status != STATUS_TOO_LARGE)
-        return status;
-    __atomic_store_n(&ks->is_unsure, true, __ATOMIC_RELAXED);
-    return STATUS_OK;
-}
-
 static enum status set_env(const struct space *space, const struct tiling *tiling,
                            const struct space_plan **plan, struct kernel_env *env,
                            struct error *error)
@@ -210,16 +199,16 @@ static enum status set_env(const struct space *space, const struct tiling *tilin
     return STATUS_OK;
 }
 
-enum status kernel_content(const struct space *space, const struct tiling *tiling,
+enum status kernel_content(const struct space *space, const struct tiling *tiling, bool *sure,
                            struct error *error)
 {
-    struct kernel_space *ks = kernel_space_of(space);
     const struct space_plan *plan;
     struct kernel_env env;
     enum status status = set_env(space, tiling, &plan, &env, error);
     if (status == STATUS_OK)
-        status = kernel_check_content(ks, plan, &env, space->stop, error);
-    return kernel_text_locate(ks->kernel, status, error);
+        status = kernel_content_check(&plan->plan, &plan->doubts, &env, space->stop, error);
+    *sure = status != STATUS_TOO_LARGE && status != STATUS_STOPPED;
+    return *sure ? kernel_text_locate(kernel_space_of(space)->kernel, status, error) : STATUS_OK;
 }
 
 enum status kernel_generate(const struct space *space, const struct tiling *tiling, int part,

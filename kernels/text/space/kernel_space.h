@@ -27,7 +27,7 @@ void kernel_destroy(struct space *space);
 int kernel_cores_used(const struct space *space, const struct tiling *tiling, int part);
 void kernel_space_summarise(const struct space *space, const struct tiling *tiling,
                             struct work *work);
-enum status kernel_content(const struct space *space, const struct tiling *tiling,
+enum status kernel_content(const struct space *space, const struct tiling *tiling, bool *sure,
                            struct error *error);
 enum status kernel_generate(const struct space *space, const struct tiling *tiling, int part,
                             struct program *program, struct error *error);

@@ -67,7 +67,7 @@ struct kernel_space {
     int block_count;
     struct decisions decisions;
     double roofline_ns;          /* 0: not known yet, below: there is none */
-    bool is_unsure;              /* the content of some tiling took too long to look at */
+    bool is_unsure;              /* the content of the tiling at hand took too long to look at */
     struct work_layout *layouts; /* owned; [number of plan · WORK_VARIANTS + variant] */
 };
 
@@ -99,12 +99,6 @@ const struct space_plan *kernel_find_plan(const struct kernel_space *ks,
 enum status kernel_make_plan(const struct kernel_values *values, struct space_plan *plan,
                              struct error *error);
 void kernel_plan_free(struct space_plan *plan);
-
-/* kernel_space.c: kernel_content_check; what takes too long to find out is noted in *ks, and no
- * tiling's fault. */
-enum status kernel_check_content(struct kernel_space *ks, const struct space_plan *plan,
-                                 struct kernel_env *env, const struct stop *stop,
-                                 struct error *error);
 
 /* kernel_roofline.c: what the roofline speaks of, and the text's tensors once. */
 struct json_t;
