@@ -24,6 +24,15 @@ bool tune_was_cut_short(const struct search_result *result, double time_limit_s)
     return !result->optimal && (result->count > 0 || *stop_asked() || late);
 }
 
+/* When what is shown beside an answer has to be there; 0: there is no limit. */
+static int64_t end_of(const struct search_result *result, double time_limit_s, bool from_store)
+{
+    double left_s = time_limit_s - (from_store ? 0 : result->seconds);
+    if (time_limit_s > 0 && left_s > 0)
+        return stop_after_s(left_s);
+    return time_limit_s > 0 || tune_was_cut_short(result, time_limit_s) ? stop_after_s(0) : 0;
+}
+
 struct tune_answer tune_answer_of(const struct tune_find *find, const struct search_result *result)
 {
     const struct job *job = &find->task->job;
@@ -38,6 +47,7 @@ struct tune_answer tune_answer_of(const struct tune_find *find, const struct sea
         .question = &run->question,
         .measured = run->answer.asked ? &run->answer : NULL,
         .cut_short = tune_was_cut_short(result, job->time_limit_s),
+        .end_ns = end_of(result, job->time_limit_s, find->from_store),
         .has_store = find->db != NULL,
         .from_store = find->from_store,
         .measured_from_store = run->from_store,
@@ -75,22 +85,24 @@ static void write_lead(const struct tune_answer *answer, char *text, size_t size
         snprintf(text, size, "no tiling of this space is legal");
 }
 
-/* Of an answer that was cut short, what can be had in so long is shown beside it: its maps, and the
+/* Beyond the limit, what can be had in so long is shown beside an answer: its maps, and the
  * program, with as few flags as can be found. */
 #define MAPS_S    0.1
 #define PROGRAM_S 0.15
 #define TIDY_S    0.1
 
-static struct stop stop_soon(bool cut_short, double s)
+static struct stop stop_soon(int64_t end_ns, double s)
 {
-    return (struct stop){.told = stop_asked(), .deadline_ns = cut_short ? stop_after_s(s) : 0};
+    int64_t soon_ns = stop_after_s(s);
+    return (struct stop){.told = stop_asked(),
+                         .deadline_ns = end_ns == 0 || end_ns > soon_ns ? end_ns : soon_ns};
 }
 
 static void write_maps(struct report *report, const struct tune_answer *answer, const char *axes)
 {
     struct error error;
     struct space space = *answer->space;
-    struct stop stop = stop_soon(answer->cut_short, MAPS_S);
+    struct stop stop = stop_soon(answer->end_ns, MAPS_S);
     space.stop = &stop;
     cli_require(report_landscapes(report, &space, answer->search, axes, answer->threads, &error),
                 &error);
@@ -101,8 +113,8 @@ static void write_tiling(struct report *report, const struct tune_answer *answer
 {
     struct error error;
     struct space space = *answer->space;
-    struct stop stop = stop_soon(answer->cut_short, PROGRAM_S);
-    struct stop tidying = stop_soon(answer->cut_short, TIDY_S);
+    struct stop stop = stop_soon(answer->end_ns, PROGRAM_S);
+    struct stop tidying = stop_soon(answer->end_ns, TIDY_S);
     space.stop = &stop;
     cli_require(report_tiling(report, &space, tiling, &tidying, &error), &error);
 }
@@ -229,7 +241,7 @@ enum status landscape_file_write(const struct landscape_file *file, const struct
                                  struct error *error)
 {
     struct space space = task->job.space;
-    struct stop stop = stop_soon(tune_was_cut_short(result, task->job.time_limit_s), MAPS_S);
+    struct stop stop = stop_soon(end_of(result, task->job.time_limit_s, false), MAPS_S);
     json_t *slice = NULL, *envelope = NULL;
     int axes[2];
     space.stop = &stop;
@@ -239,8 +251,8 @@ enum status landscape_file_write(const struct landscape_file *file, const struct
     if (status == STATUS_OK)
         status = make_map(&space, result, axes, LANDSCAPE_ENVELOPE, threads, &envelope, error);
     if (status == STATUS_STOPPED) {
-        cli_warn("--landscape: a map is left out (null): the search was cut short, and the map "
-                 "would have taken too long after it");
+        cli_warn("--landscape: a map is left out (null): the time was up, and it would "
+                 "have taken too long");
         status = STATUS_OK;
     }
     json_t *both =

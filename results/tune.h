@@ -31,6 +31,7 @@ struct tune_answer {
     const struct host_question *question; /* of a processor */
     const struct host_answer *measured;   /* NULL: nothing was, nor could have been */
     bool cut_short;                       /* the search, before its proof */
+    int64_t end_ns;                       /* of the time for what stands beside it; 0: none */
     bool has_store, from_store;           /* there is one; and it had what the search says … */
     bool measured_from_store;             /* … and what was measured */
     const char *chosen; /* what the best was chosen for, which need not be the fastest of the

@@ -64,8 +64,7 @@ enum status generate_program(const struct space *space, const struct tiling *til
 static json_t *cut_off(const char *title, const char *what)
 {
     char note[160];
-    snprintf(note, sizeof note,
-             "The search was cut short, and %s would have taken too long after it.", what);
+    snprintf(note, sizeof note, "The time was up, and %s would have taken too long.", what);
     return report_section("text", title, note);
 }
 
