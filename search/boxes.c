@@ -34,7 +34,14 @@ struct boxes {
     bool is_counted; /* there are no others */
 };
 
-enum { FIRST_DIVES = 8, DIVES = 16, DIVE_EVERY = 2, MOST_LISTED = 256, MOST_LOOKS = 1 << 16 };
+enum {
+    FIRST_DIVES = 8,
+    DIVES = 16,
+    DIVE_EVERY = 2,
+    MOST_LISTED = 256,
+    MOST_LOOKS = 1 << 16,
+    ASKED_MOST = 1 << 9,
+};
 
 #define ALL_AXES (~0U)
 
@@ -261,6 +268,17 @@ struct counting {
     int64_t legal;
 };
 
+/* Of which more has to be asked: of many that takes too long. */
+static void count_tiling(struct counting *c, const struct space_box *box)
+{
+    const struct space *space = c->run->space;
+    struct tiling tiling = first_tiling(space, box);
+    if (space->candidates > ASKED_MOST)
+        c->looks = -1;
+    else if (!stop_due(space->stop))
+        c->legal += space->kind->possible(space, &tiling, space->axis_count);
+}
+
 /* The tilings of a box that are legal; less where there are no looks left. */
 static void count_box(struct counting *c, const struct space_box *box)
 {
@@ -275,8 +293,8 @@ static void count_box(struct counting *c, const struct space_box *box)
         return;
     int axis = widest_axis(space, box, kind->asked_to_fit(c->run->boxes, c->root));
     axis = axis >= 0 ? axis : widest_axis(space, box, ALL_AXES);
-    if (axis < 0) { /* more has to be asked of each tiling here: that takes too long */
-        c->looks = -1;
+    if (axis < 0) {
+        count_tiling(c, box);
         return;
     }
     struct space_box half = *box;

@@ -442,7 +442,9 @@ enum status search_run_open(struct search_run *run, struct error *error)
     if (!source->simulate)
         TRY(workers_open(&run->workers, run->threads, error));
     TRY(incumbents_open(&run->incumbents, run->options->top,
-                        run->options->best_only || source->best_only, error));
+                        run->options->best_only ||
+                            (source->best_only && run->space->candidates >= COUNTED_MOST),
+                        error));
     if (source->open)
         TRY(source->open(run, error));
     return STATUS_OK;

@@ -24,7 +24,7 @@
 
 struct open_box; /* search/boxes.c */
 
-enum { SEARCH_BATCH = 64 };
+enum { SEARCH_BATCH = 64, COUNTED_MOST = 1 << 14 };
 
 /* Of a source with nothing open. */
 #define NOTHING_OPEN INT64_MAX
@@ -79,9 +79,10 @@ struct search_run {
 
 /* Where candidates come from. NULL where nothing is to be done. */
 struct search_source {
-    size_t size;      /* of run->pool, which starts as zero */
-    int batch;        /* candidates at a time, up to SEARCH_BATCH */
-    bool best_only;   /* how many are within one percent is not worth simulating for */
+    size_t size;    /* of run->pool, which starts as zero */
+    int batch;      /* candidates at a time, up to SEARCH_BATCH */
+    bool best_only; /* from COUNTED_MOST candidates on, how many are within one percent is not worth
+                       simulating for */
     const char *idle; /* the phase before anything is open, to report at the start; or NULL */
     enum status (*open)(struct search_run *run, struct error *error);
     void (*close)(struct search_run *run);

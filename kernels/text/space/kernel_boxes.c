@@ -263,19 +263,6 @@ static void close_boxes(void *made)
     free(boxes);
 }
 
-/* Is a list of all tilings, one by one, soon made? Where steps are asked
- * whether they fit that takes some hundred times as long. */
-static bool is_small(const struct space *space)
-{
-    const int64_t soon = 1 << 14, asked = 32;
-    const struct kernel_space *ks = kernel_space_of(space);
-    bool certain = true;
-    for (int p = 0; p < ks->plan_count; p++)
-        certain &=
-            !ks->plans[p]->is_possible || (ks->plans[p]->is_certain && ks->plans[p]->fit.grows);
-    return space->candidates < (certain ? soon : soon / asked);
-}
-
 enum status kernel_boxes_make(const struct space *space, void **made, struct error *error)
 {
     struct kernel_boxes *boxes = calloc(1, sizeof *boxes);
@@ -296,12 +283,6 @@ enum status kernel_boxes_make(const struct space *space, void **made, struct err
         close_boxes(boxes);
     free(m);
     return status;
-}
-
-static enum status open_boxes(const struct space *space, void **made, struct error *error)
-{
-    *made = NULL;
-    return is_small(space) ? STATUS_OK : kernel_boxes_make(space, made, error);
 }
 
 /* ------------------------------------------------------------------ bounds */
@@ -373,7 +354,7 @@ static void summarise(const void *made, int number, const struct space_box *box,
 }
 
 const struct operator_boxes kernel_boxes = {
-    .open = open_boxes,
+    .open = kernel_boxes_make,
     .close = close_boxes,
     .root_count = root_count,
     .root = root_box,
