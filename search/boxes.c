@@ -506,17 +506,48 @@ static void count_within(const struct search_run *run, struct within *within, do
     within->at_most += (int64_t)(open < most ? open : most);
 }
 
+static int by_index(const void *left, const void *right)
+{
+    const struct candidate *a = left, *b = right;
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+/* For who wants to see all that is legal, with the times that are known. */
+static enum status list_all(struct search_run *run, struct search_result *result,
+                            struct error *error)
+{
+    struct recorder silent = {.threads = run->threads};
+    struct candidates all = {.items = NULL};
+    enum status status = STATUS_OK;
+    if (run->space->candidates <= LISTED_MOST)
+        status = candidates_collect(run->space, &run->bounder, &silent, &all, error);
+    if (status == STATUS_OK && all.complete && all.count) {
+        qsort(all.items, (size_t)all.count, sizeof *all.items, by_index);
+        for (int64_t i = 0; i < run->simulated; i++) {
+            struct candidate *found = bsearch(&run->candidates.items[i], all.items,
+                                              (size_t)all.count, sizeof *all.items, by_index);
+            if (found)
+                *found = run->candidates.items[i];
+        }
+        candidates_sort(&all, 0);
+        free(run->candidates.items);
+        run->candidates = all;
+        all.items = NULL;
+        result->reached_all = true;
+    }
+    free(all.items);
+    list_keep(run, result);
+    return status;
+}
+
 static enum status tell(struct search_run *run, struct search_result *result, struct error *error)
 {
-    (void)error;
     if (result->count && !run->options->best_only) {
         int64_t best_fs = result->best[0].timeline.end_fs;
         count_within(run, &result->within_1_percent, ONE_PERCENT, best_fs);
         count_within(run, &result->within_tolerance, run->options->tolerance, best_fs);
     }
-    if (run->options->keep_reached)
-        list_keep(run, result);
-    return STATUS_OK;
+    return run->options->keep_reached ? list_all(run, result, error) : STATUS_OK;
 }
 
 const struct search_source boxes_source = {

@@ -3,13 +3,11 @@
 #include "search/nested.h"
 #include "search/strategy.h"
 
-/* Who wants to see all that is legal gets a list, unless that is too long. */
 static enum status init(struct search_run *run, struct error *error)
 {
     const struct operator_space *kind = run->space->kind;
     run->source = kind->source ? kind->source : kind->nesting ? &nested_source : &listed_source;
-    if (run->source != &listed_source || !kind->boxes ||
-        (run->options->keep_reached && run->space->candidates <= LISTED_MOST))
+    if (run->source != &listed_source || !kind->boxes)
         return STATUS_OK;
     enum status status = kind->boxes->open(run->space, &run->boxes, error);
     if (run->boxes)
