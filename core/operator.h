@@ -94,8 +94,8 @@ enum box_fits { FITS_NONE, FITS_SOME, FITS_ALL }; /* tilings that are legal */
 /* Bounds of many tilings at once: of boxes in the boxes that roots are, which together are the
  * space. */
 struct operator_boxes {
-    /* *made is closed by the caller. NULL: nothing is known of this space's boxes, or there is
-     * nothing to gain, or it was not made before space->stop: then STATUS_STOPPED. */
+    /* *made is closed by the caller. NULL: nothing is known of this space's boxes, or it was not
+     * made before space->stop: then STATUS_STOPPED. */
     enum status (*open)(const struct space *space, void **made, struct error *error);
     void (*close)(void *made);
     int (*root_count)(const void *made);

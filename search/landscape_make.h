@@ -22,7 +22,7 @@ enum status landscape_axes(const struct space *space, const struct search_result
                            const char *names, int axes[2], struct error *error);
 
 /* Can a map of this kind be made of this result? Needs a best tiling; an envelope all legal
- * tilings, so a listed space and keep_reached. */
+ * tilings, so keep_reached and a space of LISTED_MOST tilings at most. */
 bool landscape_possible(const struct space *space, const struct search_result *result,
                         enum landscape_kind kind);
 

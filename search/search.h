@@ -8,9 +8,9 @@
  * What could still matter: the best time plus one percent (so that the number of tilings within
  * one percent of the best is exact) and the time of the last of the `top` best.
  *
- * Spaces too large to list are searched by prefixes of tilings (search/nested.h) or by boxes
- * (search/boxes.h): what could matter there is the time of the last of the `top` best only, so that
- * the number of tilings within one percent is known from below and from above.
+ * Where it can, a search goes by prefixes of tilings (search/nested.h) or by boxes (search/boxes.h)
+ * and lists nothing. Of large spaces what could matter is then the time of the last of the `top`
+ * best only, so that the number of tilings within one percent is known from below and from above.
  *
  * On a processor (spaces with `ask`, core/operator.h) a closed form is the time, and so its own
  * bound: every legal tiling is scored, those that matter are given a full timeline and count as
