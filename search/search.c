@@ -302,25 +302,11 @@ static enum status worker_fill(struct worker *worker, const struct space *space,
     return status;
 }
 
-/* What takes too long to find out is no fault of the tiling's. */
-static enum status ask_content(const struct space *space, int64_t index, bool *sure,
-                               struct error *error)
-{
-    struct tiling tiling;
-    *sure = true;
-    if (!space->kind->content)
-        return STATUS_OK;
-    space_tiling(space, index, &tiling);
-    return space->kind->content(space, &tiling, sure, error);
-}
-
 static enum status fill_one(struct search_run *run, const struct space *space,
                             const struct candidate *candidate, struct found *found,
                             struct error *error)
 {
     struct worker *worker = run->workers.items;
-    found->index = candidate->index;
-    space_tiling(space, candidate->index, &found->tiling);
     if (run->source->fill)
         return run->source->fill(run, space, candidate, found, error);
     enum status status = worker_fill(worker, space, &run->bounder, found);
@@ -348,11 +334,14 @@ static enum status fill_best(struct search_run *run, struct search_result *resul
     for (int i = 0; i < run->incumbents.count && status == STATUS_OK; i++) {
         if (i > 0 && simulated[i].time_fs == SIMULATE_LONGEST_FS)
             break;
-        bool sure;
-        status = ask_content(until, simulated[i].index, &sure, error);
-        if (status == STATUS_OK)
-            status = fill_one(run, now, &simulated[i], &result->best[i], error);
+        struct found *found = &result->best[i];
+        bool sure; /* what takes too long to find out is no fault of the tiling's */
+        found->index = simulated[i].index;
+        space_tiling(run->space, found->index, &found->tiling);
+        status = ask_content(until, &found->tiling, &sure, error);
         result->unsure |= !sure;
+        if (status == STATUS_OK)
+            status = fill_one(run, now, &simulated[i], found, error);
         result->count += status == STATUS_OK;
         now = until;
     }
@@ -441,6 +430,8 @@ enum status search_run_open(struct search_run *run, struct error *error)
         TRY(bounder_open(&run->bounder, run->space, error));
     if (!source->simulate)
         TRY(workers_open(&run->workers, run->threads, error));
+    for (int t = 0; t < run->workers.count; t++)
+        run->workers.items[t].defers_content = true;
     TRY(incumbents_open(&run->incumbents, run->options->top,
                         run->options->best_only ||
                             (source->best_only && run->space->candidates >= COUNTED_MOST),
@@ -530,6 +521,12 @@ enum status search_below(const struct space *space, struct search_below *below, 
             below->index = one->index;
         }
     }
+    if (status == STATUS_OK && below->time_fs) {
+        struct tiling tiling;
+        bool sure;
+        space_tiling(run.space, below->index, &tiling);
+        status = ask_content(run.space, &tiling, &sure, error);
+    }
     search_run_close(&run);
     return status;
 }
@@ -562,8 +559,10 @@ enum status search_simulate(const struct space *space, const struct tiling *tili
 {
     struct worker worker = {0};
     struct bounder bounder = {0};
+    bool sure;
     if (space->kind->simulate)
         return space->kind->simulate(space, tiling, found, error);
+    TRY(ask_content(space, tiling, &sure, error));
     memset(found, 0, sizeof *found);
     found->tiling = *tiling;
     found->index = -1;

@@ -24,14 +24,25 @@ void workers_close(struct workers *workers)
     free(workers->items);
 }
 
+enum status ask_content(const struct space *space, const struct tiling *tiling, bool *sure,
+                        struct error *error)
+{
+    *sure = true;
+    return space->kind->content ? space->kind->content(space, tiling, sure, error) : STATUS_OK;
+}
+
 void worker_simulate_tiling(struct worker *worker, const struct space *space,
                             const struct tiling *tiling, struct candidate *candidate)
 {
     struct timeline timeline;
+    bool sure;
     if (worker->status != STATUS_OK)
         return;
-    worker->status =
-        tiling_simulator_run(&worker->simulator, space, tiling, 0, &timeline, &worker->error);
+    if (!worker->defers_content)
+        worker->status = ask_content(space, tiling, &sure, &worker->error);
+    if (worker->status == STATUS_OK)
+        worker->status =
+            tiling_simulator_run(&worker->simulator, space, tiling, 0, &timeline, &worker->error);
     worker->failed_index = candidate->index;
     if (worker->status == STATUS_OK) {
         candidate->time_fs = timeline.end_fs;

@@ -10,6 +10,7 @@
 /* One thread's tools, and its first error. */
 struct worker {
     struct tiling_simulator simulator;
+    bool defers_content; /* nothing but times is wanted: of what is answered it is asked then */
     enum status status;
     int64_t failed_index;
     struct error error;
@@ -22,6 +23,10 @@ struct workers {
 
 enum status workers_open(struct workers *workers, int threads, struct error *error);
 void workers_close(struct workers *workers);
+
+/* The content of a legal tiling's kernel (core/operator.h). */
+enum status ask_content(const struct space *space, const struct tiling *tiling, bool *sure,
+                        struct error *error);
 
 /* Fills candidate->time_fs, unless space->stop ends it before; with SIMULATE_LONGEST_FS where the
  * program could last so long and is not simulated. After an error the worker does

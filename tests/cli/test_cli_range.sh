@@ -96,6 +96,20 @@ try_kernel() {
     answer 0 --kernel add_relu --shape 900..1400 --tilings 12 --json
     holds '.range.axis == "N"' '.range.tilings | length <= 12' '.kernel | length > 0'
     answer 0 --op cubefx --shape 100..900 --order 4 --functions 2 --regret 5%
+    # a kernel that is wrong at one size in their midst
+    cat >hole.kernel <<'END'
+kernel hole
+size N pad 16
+tensor X[N] f16, Z[N] f16
+axis t = powers(16, 128)
+for i in N by t
+  tile x: ub[i] f16
+  load x <- X if N != 96
+  store Z <- x
+END
+    answer 0 --kernel hole.kernel --shape 16..80 --regret 5%
+    answer 2 --kernel hole.kernel --shape 16..320 --regret 5%
+    told "hole.kernel:8:3: reads elements of tile 'x' that nothing wrote in its life"
 }
 
 try_mistakes() {
