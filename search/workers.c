@@ -31,18 +31,22 @@ enum status ask_content(const struct space *space, const struct tiling *tiling, 
     return space->kind->content ? space->kind->content(space, tiling, sure, error) : STATUS_OK;
 }
 
+static enum status time_tiling(struct worker *worker, const struct space *space,
+                               const struct tiling *tiling, struct timeline *timeline)
+{
+    bool sure;
+    if (!worker->defers_content)
+        TRY(ask_content(space, tiling, &sure, &worker->error));
+    return tiling_simulator_run(&worker->simulator, space, tiling, 0, timeline, &worker->error);
+}
+
 void worker_simulate_tiling(struct worker *worker, const struct space *space,
                             const struct tiling *tiling, struct candidate *candidate)
 {
     struct timeline timeline;
-    bool sure;
     if (worker->status != STATUS_OK)
         return;
-    if (!worker->defers_content)
-        worker->status = ask_content(space, tiling, &sure, &worker->error);
-    if (worker->status == STATUS_OK)
-        worker->status =
-            tiling_simulator_run(&worker->simulator, space, tiling, 0, &timeline, &worker->error);
+    worker->status = time_tiling(worker, space, tiling, &timeline);
     worker->failed_index = candidate->index;
     if (worker->status == STATUS_OK) {
         candidate->time_fs = timeline.end_fs;

@@ -55,8 +55,8 @@ enum status kernel_values_set(struct kernel_values *values, const struct kernel_
 enum status kernel_number(const struct kernel_values *values, const struct expression *expression,
                           int64_t *number, struct error *error);
 
-/* Computes each let that no loop changes once, for the sizes, shares, cores and axes of now: whoever
- * changes these afterwards sets `kept` to 0. */
+/* Computes each let that no loop changes once, for the sizes, shares, cores and axes of now:
+ * whoever changes these afterwards sets `kept` to 0. */
 void kernel_keep_lets(struct kernel_values *values);
 
 /* An operation of whole numbers, or a comparison of two, whose result is 0 or 1. False: a result
