@@ -1,6 +1,8 @@
 /* What follows from an answer's parts. */
 #include "results/tune.h"
 
+#include "core/stop.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -117,23 +119,32 @@ static void count_reason(const struct violation *violation, struct tune_illegal 
 
 enum { LOOKED_AT = 256 };
 
+/* Beyond a time limit so much is left for them. */
+static const double SOON_S = 0.1;
+
 void tune_illegal(const struct tune_answer *a, struct tune_illegal *illegal)
 {
-    const struct space *space = a->space;
-    int64_t count = space->candidates < LOOKED_AT ? space->candidates : LOOKED_AT;
+    const int64_t soon_ns = stop_after_s(SOON_S);
+    struct stop stop = {.told = a->space->stop ? a->space->stop->told : NULL,
+                        .deadline_ns = a->end_ns && a->end_ns < soon_ns ? soon_ns : a->end_ns};
+    struct space space = *a->space;
+    int64_t count = space.candidates < LOOKED_AT ? space.candidates : LOOKED_AT;
     *illegal = (struct tune_illegal){.looked_at = 0};
-    if (!space->kind->possible || a->cut_short || a->search->feasible == a->search->candidates)
+    if (!space.kind->possible || a->cut_short || a->search->feasible == a->search->candidates)
         return;
-    for (int64_t i = 0; i < count; i++) {
+    space.stop = &stop;
+    for (int64_t i = 0; i < count && !stop_due(&stop); i++) {
         struct violation violations[MAX_VIOLATIONS];
         struct tiling tiling;
-        int64_t index = (int64_t)((double)i * (double)space->candidates / (double)count);
-        space_tiling(space, index, &tiling);
+        int64_t index = (int64_t)((double)i * (double)space.candidates / (double)count);
+        space_tiling(&space, index, &tiling);
         illegal->looked_at++;
-        if (!space->kind->possible(space, &tiling, space->axis_count) &&
-            space->kind->violations(space, &tiling, violations))
+        if (!space.kind->possible(&space, &tiling, space.axis_count) &&
+            space.kind->violations(&space, &tiling, violations))
             count_reason(&violations[0], illegal);
     }
+    if (stop_due(&stop)) /* what was looked at until then is another number each time */
+        *illegal = (struct tune_illegal){.looked_at = 0};
 }
 
 const char *tune_core_counts_text(const struct tune_answer *a, char text[2 * TEXT_SIZE])
