@@ -461,3 +461,26 @@ Test(kernel_content, what_takes_too_long_is_a_warning)
         free(space.blocks);
     }
 }
+
+/* Of few tilings all are asked one by one how many are legal, where that hangs on more than sizes.
+ */
+Test(kernel_content, few_tilings_are_counted)
+{
+    static const char text[] = "kernel k\nsize N\ntensor X[N] f16, Z[N] f16\n"
+                               "axis t = 8, 16, 24, 32, 48\nfor i in N by t\n"
+                               "  tile x: ub[N] f16\n"
+                               "  load x[t from begin(i)] <- X[t from begin(i)]\n"
+                               "  store Z[t from begin(i)] <- x[t from begin(i)]\n";
+    static const int64_t given[] = {96};
+    struct space space = {.kind = &kernel_space_tile, .hw = &hw};
+    struct search_result result;
+    cr_assert_eq(kernel_space_parse(&space, "k", text, given, DTYPE_F16, DTYPE_F16, 1, &error),
+                 STATUS_OK, "%s", error.text);
+    cr_assert_eq(search(&space, &(struct search_options){.threads = 1, .top = 1}, &result, &error),
+                 STATUS_OK, "%s", error.text);
+    cr_expect_eq(result.candidates, 5);
+    cr_expect_eq(result.feasible, 3); /* parts begin at multiples of 32 bytes */
+    cr_expect_not(result.unasked);
+    search_result_clear(&result);
+    space_close(&space);
+}
