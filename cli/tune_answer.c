@@ -87,15 +87,13 @@ static void write_lead(const struct tune_answer *answer, char *text, size_t size
 
 /* Beyond the limit, what can be had in so long is shown beside an answer: its maps, and the
  * program, with as few flags as can be found. */
-#define MAPS_S    0.1
+#define MAPS_S    0.05
 #define PROGRAM_S 0.15
-#define TIDY_S    0.1
+#define TIDY_S    0.05
 
 static struct stop stop_soon(int64_t end_ns, double s)
 {
-    int64_t soon_ns = stop_after_s(s);
-    return (struct stop){.told = stop_asked(),
-                         .deadline_ns = end_ns == 0 || end_ns > soon_ns ? end_ns : soon_ns};
+    return (struct stop){.told = stop_asked(), .deadline_ns = stop_after_least_s(end_ns, s)};
 }
 
 static void write_maps(struct report *report, const struct tune_answer *answer, const char *axes)

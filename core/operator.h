@@ -94,10 +94,9 @@ enum box_fits { FITS_NONE, FITS_SOME, FITS_ALL }; /* tilings that are legal */
 /* Bounds of many tilings at once: of boxes in the boxes that roots are, which together are the
  * space. */
 struct operator_boxes {
-    /* *made is closed by the caller. NULL: nothing is known of this space's boxes, or it was not
-     * made before space->stop: then STATUS_STOPPED. */
-    enum status (*open)(const struct space *space, void **made, struct error *error);
-    void (*close)(void *made);
+    /* *made is the space's. NULL: nothing is known of its boxes, or it was not made before
+     * space->stop: then STATUS_STOPPED. */
+    enum status (*open)(const struct space *space, const void **made, struct error *error);
     int (*root_count)(const void *made);
     const struct space_box *(*root)(const void *made, int number);
     size_t (*scratch_bytes)(const void *made); /* that a thread needs for bounds */

@@ -27,6 +27,12 @@ int64_t stop_after_s(double seconds)
     return now_ns() + (int64_t)((seconds < longest_s ? seconds : longest_s) * 1e9);
 }
 
+int64_t stop_after_least_s(int64_t deadline_ns, double seconds)
+{
+    int64_t soon_ns = stop_after_s(seconds);
+    return deadline_ns == 0 || deadline_ns > soon_ns ? deadline_ns : soon_ns;
+}
+
 static void let_wait(int signal)
 {
     waiting = signal;

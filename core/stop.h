@@ -24,6 +24,9 @@ bool stop_due(const struct stop *stop);
 /* The deadline so many seconds from now. */
 int64_t stop_after_s(double seconds);
 
+/* The later of a deadline and that: for what stands beside an answer. 0 stays: none. */
+int64_t stop_after_least_s(int64_t deadline_ns, double seconds);
+
 /* Signals that would end the program wait between these two, so that no temporary file outlives it.
  * For a moment, by one thread at a time. */
 struct stop_held {

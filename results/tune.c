@@ -120,13 +120,12 @@ static void count_reason(const struct violation *violation, struct tune_illegal 
 enum { LOOKED_AT = 256 };
 
 /* Beyond a time limit so much is left for them. */
-static const double SOON_S = 0.1;
+static const double SOON_S = 0.05;
 
 void tune_illegal(const struct tune_answer *a, struct tune_illegal *illegal)
 {
-    const int64_t soon_ns = stop_after_s(SOON_S);
     struct stop stop = {.told = a->space->stop ? a->space->stop->told : NULL,
-                        .deadline_ns = a->end_ns && a->end_ns < soon_ns ? soon_ns : a->end_ns};
+                        .deadline_ns = stop_after_least_s(a->end_ns, SOON_S)};
     struct space space = *a->space;
     int64_t count = space.candidates < LOOKED_AT ? space.candidates : LOOKED_AT;
     *illegal = (struct tune_illegal){.looked_at = 0};

@@ -202,7 +202,7 @@ static enum status bound_variation(const struct grid *grid, const struct bounder
         return error_memory(error);
     for (int i = 0; i < count; i++) {
         tiling.value[axis] = values[i];
-        if (!is_legal(grid->space, &tiling))
+        if (stop_due(grid->space->stop) || !is_legal(grid->space, &tiling))
             continue;
         int64_t bound_fs = bounder_tiling_fs(bounder, grid->space, &tiling);
         low_fs = bound_fs < low_fs ? bound_fs : low_fs;
@@ -246,10 +246,10 @@ static enum status choose_axes(const struct space *space, const struct tiling *b
         score[a] = -1;
         if (!space->axes[a].value_names)
             status = bound_variation(&grid, &bounder, a, &score[a], error);
+        if (status == STATUS_OK)
+            status = check_stop(space, error);
     }
     bounder_close(&bounder);
-    if (status == STATUS_OK)
-        status = check_stop(space, error);
     if (status == STATUS_OK)
         pick_two(score, space->axis_count, axes);
     return status;

@@ -451,8 +451,6 @@ void search_run_close(struct search_run *run)
     incumbents_close(&run->incumbents);
     recorder_close(&run->recorder);
     bounder_close(&run->bounder);
-    if (run->boxes)
-        run->space->kind->boxes->close(run->boxes);
     free(run->candidates.items);
     free(run->state);
     free(run->pool);

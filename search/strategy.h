@@ -61,7 +61,7 @@ struct search_run {
     const struct search_strategy *strategy;
     const struct search_source *source;
     void *state, *pool; /* the strategy's own and the source's own, owned */
-    void *boxes;        /* of struct operator_boxes, owned; NULL: there are none */
+    const void *boxes;  /* of struct operator_boxes, the space's; NULL: there are none */
     int threads;
     bool more; /* can be opened, beside what is open */
     struct timespec started;

@@ -671,7 +671,7 @@ static enum status check_program(const struct program *program, bool fully, stru
 {
     struct findings findings = {0};
     struct execution execution;
-    enum status status = execution_init(&execution, program, error);
+    enum status status = execution_init(&execution, program, NULL, error);
     if (status != STATUS_OK)
         return status;
     places_check(program, &execution.nest, &findings);

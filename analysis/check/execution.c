@@ -599,15 +599,16 @@ void execution_clear(struct execution *execution)
 }
 
 enum status execution_init(struct execution *execution, const struct program *program,
-                           struct error *error)
+                           const struct stop *stop, struct error *error)
 {
     memset(execution, 0, sizeof *execution);
     execution->program = program;
+    execution->stop = stop;
     enum status status = nest_init(&execution->nest, program, error);
     if (status == STATUS_OK)
         status = order_init(&execution->order, program, &execution->nest, error);
     if (status == STATUS_OK)
-        status = overlap_init(&execution->overlap, program, &execution->nest, error);
+        status = overlap_init(&execution->overlap, program, &execution->nest, stop, error);
     if (status == STATUS_OK)
         status = record_init(&execution->record, program, error);
     if (status == STATUS_OK)
@@ -639,16 +640,12 @@ static enum status execute_leniently(struct execution *execution, struct error *
 {
     struct findings ignored = {0};
     const struct program *program = execution->program;
-    const struct stop *stop = execution->stop;
     void (*back)(void *, int32_t, int) = execution->order.back;
     execution_clear(execution);
-    enum status status = execution_init(execution, program, error);
-    if (status != STATUS_OK)
-        return status;
-    execution->stop = stop;
+    TRY(execution_init(execution, program, execution->stop, error));
     execution->order.lenient = true;
     execution->order.back = back;
-    status = take_events(execution, &ignored, error);
+    enum status status = take_events(execution, &ignored, error);
     findings_clear(&ignored);
     execution->blocked = is_blocked(&execution->order);
     if (status == STATUS_OK && execution->blocked)

@@ -4,7 +4,7 @@
  * they are, since their order is all that matters. Loops in which an operand that may conflict
  * moves with the index are executed.
  *
- *   execution_init(&execution, &program, &error);
+ *   execution_init(&execution, &program, stop, &error);
  *   execution_run(&execution, &findings, &error);       then execution.record is closed
  *   execution_clear(&execution); */
 #ifndef AUTOTUNE_ANALYSIS_CHECK_EXECUTION_H
@@ -44,15 +44,14 @@ struct execution {
     struct overlap overlap;
     struct record record;
     struct fold fold;
-    const struct stop
-        *stop; /* NULL: never; else STATUS_STOPPED once it says so; set before it runs */
+    const struct stop *stop; /* NULL: never; else STATUS_STOPPED once it says so */
     int64_t events;
     bool blocked; /* waits wait for each other's sets for ever */
 };
 
 /* STATUS_TOO_LARGE as program_check. After an error there is nothing to clear. */
 enum status execution_init(struct execution *execution, const struct program *program,
-                           struct error *error);
+                           const struct stop *stop, struct error *error);
 
 /* Adds hazards, double sets, deadlocks and unmatched flags. */
 enum status execution_run(struct execution *execution, struct findings *findings,

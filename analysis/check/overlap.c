@@ -26,7 +26,10 @@ struct boundary {
 
 #define NO_ADDRESS INT64_MIN
 
-enum { FIRST_BOUNDARIES = 1024 };
+enum {
+    FIRST_BOUNDARIES = 1024,
+    LOOK_EVERY = 1024, /* operands, or iterations of one, between two looks at the time */
+};
 
 static size_t boundary_place(const struct boundaries *set, int64_t address)
 {
@@ -479,6 +482,11 @@ static void add_slot(struct buffer_map *map, int pipe)
     map->slot_of[pipe] = (int8_t)map->slots++;
 }
 
+static enum status look(const struct overlap *overlap, struct error *error)
+{
+    return stop_due(overlap->stop) ? error_set(error, STATUS_STOPPED, "stopped") : STATUS_OK;
+}
+
 static enum status cut_region(struct overlap *overlap, int32_t item, const struct region *region,
                               struct error *error)
 {
@@ -486,12 +494,15 @@ static enum status cut_region(struct overlap *overlap, int32_t item, const struc
     int64_t counts[PROGRAM_MAX_DEPTH];
     int64_t index[PROGRAM_MAX_DEPTH] = {0};
     struct rows rows;
+    int looks = 0;
     enum status status = STATUS_OK;
     add_slot(map, overlap->program->items[item].pipe);
     region_rows(region, &rows);
     moving_counts(overlap, item, region, counts);
     do {
         int64_t start = region_start(region, &rows, index);
+        if (++looks % LOOK_EVERY == 0)
+            TRY(look(overlap, error));
         for (int64_t i = 0; i < rows.count && status == STATUS_OK; i++) {
             status = boundaries_add(&map->cuts, start + i * rows.stride, error);
             if (status == STATUS_OK)
@@ -510,6 +521,8 @@ static enum status each_watched(struct overlap *overlap,
     const struct program *program = overlap->program;
     for (int32_t item = 0; item < program->count; item++) {
         const struct instruction *in = &program->items[item];
+        if (item % LOOK_EVERY == 0)
+            TRY(look(overlap, error));
         for (int32_t i = in->first_region; i < in->first_region + in->region_count; i++)
             if (overlap->watched[i])
                 TRY(act(overlap, item, &program->regions[i], error));
@@ -538,11 +551,12 @@ static enum status make_pieces(struct overlap *overlap, struct error *error)
 }
 
 enum status overlap_init(struct overlap *overlap, const struct program *program,
-                         const struct nest *nest, struct error *error)
+                         const struct nest *nest, const struct stop *stop, struct error *error)
 {
     memset(overlap, 0, sizeof *overlap);
     overlap->program = program;
     overlap->nest = nest;
+    overlap->stop = stop;
     overlap->numbered = true;
     unnamed_init(&overlap->unnamed, program);
     overlap->earlier = (struct earlier){.program = program, .budget = EARLIER_MAX_LOOKS};

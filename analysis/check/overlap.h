@@ -5,6 +5,7 @@
 
 #include "analysis/check/findings.h"
 #include "analysis/check/order.h"
+#include "core/stop.h"
 
 /* Two accesses to the same bytes that are in order: the present event, and the last one of another
  * pipe that it conflicts with and comes after. */
@@ -66,6 +67,7 @@ struct buffer_map {
 struct overlap {
     const struct program *program;
     const struct nest *nest;
+    const struct stop *stop;
     bool *watched; /* per region */
     struct buffer_map maps[HARDWARE_MAX_BUFFERS];
     struct unnamed unnamed;
@@ -87,9 +89,10 @@ struct overlap {
     uint32_t unordered;                    /* bits: it does not come after the last conflict */
 };
 
-/* STATUS_TOO_LARGE beyond CHECK_MAX_STARTS or CHECK_MAX_BYTES. */
+/* STATUS_TOO_LARGE beyond CHECK_MAX_STARTS or CHECK_MAX_BYTES, STATUS_STOPPED once `stop` says so,
+ * which may be NULL. */
 enum status overlap_init(struct overlap *overlap, const struct program *program,
-                         const struct nest *nest, struct error *error);
+                         const struct nest *nest, const struct stop *stop, struct error *error);
 void overlap_clear(struct overlap *overlap);
 
 /* Records the accesses of one event and adds a finding for each unordered pair of lines.

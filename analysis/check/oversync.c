@@ -496,11 +496,8 @@ enum status oversync_find(const struct program *program, const struct stop *stop
     struct findings findings = {0};
     struct execution execution;
     *found = (struct oversync){0};
-    enum status status = execution_init(&execution, program, error);
-    if (status != STATUS_OK)
-        return status;
-    execution.stop = stop;
-    status = execution_run(&execution, &findings, error);
+    TRY(execution_init(&execution, program, stop, error));
+    enum status status = execution_run(&execution, &findings, error);
     if (status == STATUS_OK)
         status = oversync_search(&execution, found, error);
     findings_clear(&findings);
@@ -546,8 +543,7 @@ static enum status is_safe(const struct program *program, const struct stop *sto
 {
     struct findings findings = {0};
     struct execution execution;
-    TRY(execution_init(&execution, program, error));
-    execution.stop = stop;
+    TRY(execution_init(&execution, program, stop, error));
     enum status status = execution_run(&execution, &findings, error);
     *safe = status == STATUS_OK && !findings.count;
     findings_clear(&findings);
@@ -598,8 +594,8 @@ static enum status tidy_all(struct program *program, const struct stop *stop, st
 enum status program_tidy(struct program *program, const struct stop *stop, struct error *error)
 {
     bool done = false;
-    enum status status = STATUS_OK;
-    if (program->executed > LONG_RECORD)
+    enum status status = stop_due(stop) ? error_set(error, STATUS_STOPPED, "stopped") : STATUS_OK;
+    if (status == STATUS_OK && program->executed > LONG_RECORD)
         status = tidy_by_few_rounds(program, stop, &done, error);
     if (status == STATUS_OK && !done)
         status = tidy_all(program, stop, error);

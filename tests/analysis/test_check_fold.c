@@ -17,7 +17,7 @@ static bool check(const struct program *program, bool whole, struct check *check
     struct findings findings = {0};
     struct execution execution;
     struct error error;
-    cr_assert_eq(execution_init(&execution, program, &error), STATUS_OK, "%s", error.text);
+    cr_assert_eq(execution_init(&execution, program, NULL, &error), STATUS_OK, "%s", error.text);
     if (whole)
         execution.order.back = NULL;
     cr_assert_eq(execution_run(&execution, &findings, &error), STATUS_OK, "%s", error.text);

@@ -16,7 +16,8 @@ enum { MEMBERS = 40 };
 struct checker {
     const struct space *space;
     const struct operator_boxes *kind;
-    void *made, *scratch;
+    const void *made;
+    void *scratch;
     struct bounder bounder;
     struct tiling_simulator simulator;
     gsl_rng *rng;
@@ -163,7 +164,7 @@ void expect_boxes(const struct space *space, unsigned long seed, int boxes, stru
 {
     struct error error;
     struct checker c = {.space = space, .kind = &kernel_boxes, .seen = seen, .what = what};
-    cr_assert_eq(kernel_boxes_make(space, &c.made, &error), STATUS_OK, "%s: %s", what, error.text);
+    cr_assert_eq(kernel_boxes.open(space, &c.made, &error), STATUS_OK, "%s: %s", what, error.text);
     if (!c.made)
         return;
     seen->spaces++;
@@ -180,7 +181,6 @@ void expect_boxes(const struct space *space, unsigned long seed, int boxes, stru
     bounder_close(&c.bounder);
     gsl_rng_free(c.rng);
     free(c.scratch);
-    c.kind->close(c.made);
 }
 
 /* ------------------------------------------------------------------ searches */
@@ -210,9 +210,9 @@ static void expect_same(const struct search_result *a, const struct search_resul
 }
 
 /* However few tilings there are. */
-static enum status open_boxes(const struct space *space, void **made, struct error *error)
+static enum status open_boxes(const struct space *space, const void **made, struct error *error)
 {
-    enum status status = kernel_boxes_make(space, made, error);
+    enum status status = kernel_boxes.open(space, made, error);
     opened += *made != NULL;
     return status;
 }

@@ -35,7 +35,8 @@ struct root_trace {
 };
 
 struct kernel_boxes {
-    const struct space *space; /* not owned */
+    const struct kernel_space *ks; /* whose they are */
+    bool is_open; /* too many roots, or a structure that no tape can say: nothing is known */
     int count, trace_count, given_count;
     int room;           /* numbers of scratch */
     int operations;     /* of all tapes */
@@ -44,16 +45,22 @@ struct kernel_boxes {
     double *given;
 };
 
+/* Of the space: the text's, and the cores. */
+static int axis_count_of(const struct kernel_boxes *boxes)
+{
+    return boxes->ks->kernel->axis_count + 1;
+}
+
 /* ------------------------------------------------------------------ roots */
 
 struct maker {
     struct kernel_boxes *boxes;
     const struct kernel_space *ks;
+    const struct stop *stop;
     const struct space_block *block;
     struct kernel_values values;
     unsigned rounds;                      /* axes, bits (axes_of_rounds) */
     struct interval axes[SPACE_MAX_AXES]; /* their values in all blocks */
-    bool is_open; /* too many roots, or a structure that no tape can say: no boxes */
     struct error *error;
 };
 
@@ -144,7 +151,7 @@ static enum status add_root(struct maker *m, const struct space_plan *plan,
     unsigned words = words_of(m, box);
     struct root root = {.box = *box};
     if (boxes->count == MOST_ROOTS || boxes->operations > MOST_OPERATIONS) {
-        m->is_open = true;
+        boxes->is_open = true;
         return STATUS_OK;
     }
     root.trace = m->rounds ? boxes->trace_count : 0;
@@ -153,13 +160,13 @@ static enum status add_root(struct maker *m, const struct space_plan *plan,
         root.trace++;
     if (root.trace == boxes->trace_count) {
         enum status status = make_trace(m, plan, box, words);
-        m->is_open = status == STATUS_TOO_LARGE;
+        boxes->is_open = status == STATUS_TOO_LARGE;
         if (status != STATUS_OK)
-            return m->is_open ? STATUS_OK : status;
+            return boxes->is_open ? STATUS_OK : status;
     }
     struct tiling tiling = {.value = {0}};
     int looks = 0;
-    for (int a = 0; a < boxes->space->axis_count; a++)
+    for (int a = 0; a < axis_count_of(boxes); a++)
         tiling.value[a] = m->block->values[a][box->first[a]];
     root.is_sure = is_sure(m, box, &tiling, 0, &looks);
     TRY(give(m, &root));
@@ -177,7 +184,7 @@ static enum status make_roots(struct maker *m, const struct space_box *box, unsi
 static enum status make_root(struct maker *m, const struct space_box *box, unsigned copies)
 {
     struct tiling most = {.value = {0}};
-    for (int a = 0; a < m->boxes->space->axis_count; a++)
+    for (int a = 0; a < axis_count_of(m->boxes); a++)
         most.value[a] = m->block->values[a][copies >> a & 1 ? box->last[a] : box->first[a]];
     const struct space_plan *plan = kernel_find_plan(m->ks, &most);
     if (plan && plan->is_possible && plan->work)
@@ -190,13 +197,13 @@ static enum status make_root(struct maker *m, const struct space_box *box, unsig
 static enum status make_roots(struct maker *m, const struct space_box *box, unsigned fixed,
                               unsigned copies, int axis)
 {
-    while (axis < m->boxes->space->axis_count && !(fixed >> axis & 1))
+    while (axis < axis_count_of(m->boxes) && !(fixed >> axis & 1))
         axis++;
-    if (stop_due(m->boxes->space->stop))
+    if (stop_due(m->stop))
         return error_set(m->error, STATUS_STOPPED, "stopped");
-    if (m->is_open)
+    if (m->boxes->is_open)
         return STATUS_OK;
-    if (axis == m->boxes->space->axis_count)
+    if (axis == axis_count_of(m->boxes))
         return make_root(m, box, copies);
     struct space_box next = *box;
     for (int v = box->first[axis]; v <= box->last[axis]; v++) {
@@ -239,10 +246,9 @@ static enum status make_parts(struct maker *m, const struct space_box *box, int 
 
 static enum status make_block(struct maker *m, int block)
 {
-    const struct space *space = m->boxes->space;
     struct space_box box = {.block = block};
-    m->block = &space->blocks[block];
-    for (int a = 0; a < space->axis_count; a++) {
+    m->block = &m->ks->blocks[block];
+    for (int a = 0; a < axis_count_of(m->boxes); a++) {
         box.last[a] = m->block->count[a] - 1;
         if (box.last[a] < 0)
             return STATUS_OK;
@@ -250,9 +256,8 @@ static enum status make_block(struct maker *m, int block)
     return make_parts(m, &box, m->ks->decisions.trees[block]);
 }
 
-static void close_boxes(void *made)
+void kernel_boxes_free(struct kernel_boxes *boxes)
 {
-    struct kernel_boxes *boxes = made;
     if (!boxes)
         return;
     for (int t = 0; t < boxes->trace_count; t++)
@@ -263,26 +268,47 @@ static void close_boxes(void *made)
     free(boxes);
 }
 
-enum status kernel_boxes_make(const struct space *space, void **made, struct error *error)
+static enum status make_boxes(const struct space *space, struct kernel_boxes **made,
+                              struct error *error)
 {
-    struct kernel_boxes *boxes = calloc(1, sizeof *boxes);
+    struct kernel_boxes *boxes = *made = calloc(1, sizeof *boxes);
     struct maker *m = calloc(1, sizeof *m);
     enum status status = boxes && m ? STATUS_OK : error_memory(error);
-    *made = NULL;
     if (status == STATUS_OK) {
         const struct kernel_space *ks = kernel_space_of(space);
-        *boxes = (struct kernel_boxes){.space = space};
-        *m = (struct maker){.boxes = boxes, .ks = ks, .rounds = axes_of_rounds(ks), .error = error};
+        boxes->ks = ks;
+        *m = (struct maker){.boxes = boxes,
+                            .ks = ks,
+                            .stop = space->stop,
+                            .rounds = axes_of_rounds(ks),
+                            .error = error};
         kernel_space_values(ks, m->axes);
     }
-    for (int b = 0; status == STATUS_OK && b < space->block_count && !m->is_open; b++)
+    for (int b = 0; status == STATUS_OK && b < space->block_count && !boxes->is_open; b++)
         status = make_block(m, b);
-    if (status == STATUS_OK && !m->is_open)
-        *made = boxes;
-    else
-        close_boxes(boxes);
     free(m);
     return status;
+}
+
+/* Made where they are asked for first, by any thread. */
+static enum status open_boxes(const struct space *space, const void **opened, struct error *error)
+{
+    struct kernel_space *ks = kernel_space_of(space);
+    struct kernel_boxes *boxes = __atomic_load_n(&ks->boxes, __ATOMIC_ACQUIRE), *none = NULL;
+    *opened = NULL;
+    if (!boxes) {
+        enum status status = make_boxes(space, &boxes, error);
+        bool is_kept =
+            status == STATUS_OK && __atomic_compare_exchange_n(&ks->boxes, &none, boxes, false,
+                                                               __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+        if (!is_kept)
+            kernel_boxes_free(boxes);
+        if (status != STATUS_OK)
+            return status;
+        boxes = is_kept ? boxes : none;
+    }
+    *opened = boxes->is_open ? NULL : boxes;
+    return STATUS_OK;
 }
 
 /* ------------------------------------------------------------------ bounds */
@@ -318,10 +344,10 @@ static const struct kernel_trace *inputs_of(const struct kernel_boxes *boxes, in
                                             const struct space_box *box,
                                             struct interval inputs[TRACE_INPUTS])
 {
-    const struct space_block *block = &boxes->space->blocks[box->block];
+    const struct space_block *block = &boxes->ks->blocks[box->block];
     const struct root *root = &boxes->roots[number];
     const struct kernel_trace *trace = &boxes->traces[root->trace].trace;
-    for (int a = 0; a < boxes->space->axis_count; a++)
+    for (int a = 0; a < axis_count_of(boxes); a++)
         inputs[a] = (struct interval){(double)block->values[a][box->first[a]],
                                       (double)block->values[a][box->last[a]]};
     for (int i = 0; i < trace->given_count; i++) {
@@ -346,16 +372,14 @@ static void summarise(const void *made, int number, const struct space_box *box,
                       struct work *work)
 {
     const struct kernel_boxes *boxes = made;
-    const struct space *space = boxes->space;
     struct interval inputs[TRACE_INPUTS];
     const struct kernel_trace *trace = inputs_of(made, number, box, inputs);
-    int cores = (int)space->blocks[box->block].values[space->axis_count - 1][0];
+    int cores = (int)boxes->ks->blocks[box->block].values[axis_count_of(boxes) - 1][0];
     kernel_trace_work(trace, inputs, scratch, cores, work);
 }
 
 const struct operator_boxes kernel_boxes = {
-    .open = kernel_boxes_make,
-    .close = close_boxes,
+    .open = open_boxes,
     .root_count = root_count,
     .root = root_box,
     .scratch_bytes = scratch_bytes,

@@ -20,7 +20,8 @@ struct box {
 
 struct roofline {
     const struct space *space;
-    void *boxes, *scratch;
+    const void *boxes;
+    void *scratch;
     struct bound_plan plan; /* of so many cores, and the layout: */
     int cores, layout;
     int count;
@@ -97,7 +98,7 @@ static double find_roofline_ns(const struct space *space)
 {
     struct roofline roofline = {.space = space, .layout = -1};
     double fs = NAN;
-    enum status status = kernel_boxes_make(space, &roofline.boxes, NULL);
+    enum status status = kernel_boxes.open(space, &roofline.boxes, NULL);
     if (status != STATUS_OK || !roofline.boxes)
         return status == STATUS_NO_MEMORY ? NAN : 0;
     size_t most = (size_t)kernel_boxes.root_count(roofline.boxes) + MOST_HALVED;
@@ -107,7 +108,6 @@ static double find_roofline_ns(const struct space *space)
         fs = least_of_boxes(&roofline);
     free(roofline.scratch);
     free(roofline.items);
-    kernel_boxes.close(roofline.boxes);
     return fs / FS_PER_NS;
 }
 

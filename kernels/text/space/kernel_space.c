@@ -158,6 +158,7 @@ void kernel_destroy(struct space *space)
     free(ks->plans);
     if (ks->kernel == &ks->own)
         kernel_text_clear(&ks->own);
+    kernel_boxes_free(ks->boxes);
     free(ks->layouts);
     free(ks->decisions.items);
     free(ks->decisions.slots);

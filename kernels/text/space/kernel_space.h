@@ -46,9 +46,7 @@ enum status kernel_details(const struct problem *problem, const struct space *sp
                            const struct details_options *options, struct json_t *details,
                            struct error *error);
 
-/* kernel_boxes.c; and its `open` of any space, however small. */
 extern const struct operator_boxes kernel_boxes;
-enum status kernel_boxes_make(const struct space *space, void **made, struct error *error);
 
 bool kernel_possible(const struct space *space, const struct tiling *tiling, int fixed);
 bool kernel_is_legal(const struct space *space, const struct tiling *tiling);

@@ -66,6 +66,7 @@ struct kernel_space {
     const struct space_block *blocks; /* the space's */
     int block_count;
     struct decisions decisions;
+    struct kernel_boxes *boxes;  /* owned; NULL: not asked for yet */
     double roofline_ns;          /* 0: not known yet, below: there is none */
     bool is_unsure;              /* the content of the tiling at hand took too long to look at */
     struct work_layout *layouts; /* owned; [number of plan · WORK_VARIANTS + variant] */
@@ -87,6 +88,8 @@ bool kernel_set_tiling(const struct kernel_space *ks, const struct tiling *tilin
 /* Of each axis the least and the most value in all blocks. */
 struct interval;
 void kernel_space_values(const struct kernel_space *ks, struct interval *axes);
+
+void kernel_boxes_free(struct kernel_boxes *boxes);
 
 /* kernel_decide.c: makes all plans that tilings of the space have; the plan of a tiling, NULL: no
  * point of the space decides so. */
