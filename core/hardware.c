@@ -298,9 +298,9 @@ int64_t hardware_start_fs(const struct hardware *hw, int cores)
     return hw->launch_fs + cores * hw->launch_core_fs;
 }
 
-/* Of a warm cache. */
-static double warm_miss_share(const struct cache *cache, double bytes)
+double hardware_warm_miss_share(const struct hardware *hw, double bytes)
 {
+    const struct cache *cache = &hw->cache;
     double all_hit = (double)cache->all_hit_bytes, all_miss = (double)cache->all_miss_bytes;
     if (cache->behind < 0 || bytes <= all_hit)
         return 0;
@@ -309,12 +309,12 @@ static double warm_miss_share(const struct cache *cache, double bytes)
 
 double hardware_miss_share(const struct hardware *hw, double bytes)
 {
-    return hw->cache.is_cold ? 1 : warm_miss_share(&hw->cache, bytes);
+    return hw->cache.is_cold ? 1 : hardware_warm_miss_share(hw, bytes);
 }
 
 bool hardware_spills(const struct hardware *hw, double bytes)
 {
-    return warm_miss_share(&hw->cache, bytes) >= 0.5;
+    return hardware_warm_miss_share(hw, bytes) >= 0.5;
 }
 
 const char *hardware_cache_word(const struct hardware *hw)

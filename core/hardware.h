@@ -342,6 +342,9 @@ int64_t hardware_start_fs(const struct hardware *hw, int cores);
  * take `bytes` together; 0 on a chip without a cache. */
 double hardware_miss_share(const struct hardware *hw, double bytes);
 
+/* The same, of a warm cache, whatever it holds when the kernel starts: of what was touched. */
+double hardware_warm_miss_share(const struct hardware *hw, double bytes);
+
 /* Do so many bytes not stay in the cache, so that results go to what is behind it? */
 bool hardware_spills(const struct hardware *hw, double bytes);
 

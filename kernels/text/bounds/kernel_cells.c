@@ -240,6 +240,33 @@ static bool is_outside(const struct kernel_plan *plan, const struct plan_part *p
     return part->tile < 0 || plan->hw->buffers[plan->tiles[part->tile].buffer].capacity_bytes == 0;
 }
 
+/* Bytes of a share, and its pieces (plan_missed_bytes, take_share). */
+static void share_numbers(struct cell_maker *m, int step, int numbers[CELL_NUMBERS])
+{
+    const struct plan_step *s = &m->plan->steps[step];
+    int bytes = numbers[0], again = number(m, 1);
+    for (int loop = s->around; loop > 0; loop = m->plan->loops[loop].around)
+        if (plan_loads_again(m->plan, step, loop))
+            again = apply(m, EXPRESSION_MULTIPLY, again, m->cells->loops[loop].rounds);
+    m->life = s->around;
+    for (int a = 0; a < s->alike_count; a++)
+        again = apply(
+            m, EXPRESSION_MULTIPLY, again,
+            apply(m, EXPRESSION_CDIV, number(m, s->alike[a].whole), make(m, s->alike[a].name)));
+    int parts = apply(m, EXPRESSION_MULTIPLY, bytes, number(m, s->missed_parts));
+    int each = apply(m, EXPRESSION_MULTIPLY, again, number(m, MISS_PARTS * MISS_GRAIN));
+    int missed = apply(m, EXPRESSION_MULTIPLY, apply(m, EXPRESSION_DIVIDE, parts, each),
+                       number(m, MISS_GRAIN));
+    if (s->missed_parts == MISS_PARTS)
+        missed = choose(m, apply(m, EXPRESSION_EQUAL, again, number(m, 1)), bytes, missed);
+    int share = s->share == SHARE_MISSES ? missed : apply(m, EXPRESSION_SUBTRACT, bytes, missed);
+    numbers[0] = share;
+    if (s->text->keys[STEP_BURSTS])
+        numbers[1] = apply(
+            m, EXPRESSION_CDIV, share,
+            apply(m, EXPRESSION_CDIV, bytes, apply(m, EXPRESSION_MAX, numbers[1], number(m, 1))));
+}
+
 /* Both parts hold equally many elements, and one of them is a tile's; both have room on the chip.
  */
 static void move_numbers(struct cell_maker *m, int step, int numbers[CELL_NUMBERS])
@@ -254,6 +281,8 @@ static void move_numbers(struct cell_maker *m, int step, int numbers[CELL_NUMBER
     numbers[0] = apply(m, EXPRESSION_MULTIPLY, elements, number(m, dtype_bytes(text->type)));
     numbers[1] = key_or(m, step, STEP_BURSTS, number(m, 0));
     numbers[2] = key_or(m, step, STEP_ALIGN, number(m, 0));
+    if (text->share)
+        share_numbers(m, step, numbers);
 }
 
 static void matrix_numbers(struct cell_maker *m, int step, int numbers[CELL_NUMBERS])
@@ -299,6 +328,10 @@ static void make_step(struct cell_maker *m, int number_of)
     m->life = text->around;
     if (text->condition)
         step->condition = make(m, text->condition);
+    if (text->share) { /* where it has something to load */
+        int none = number(m, 0), any = apply(m, EXPRESSION_LESS, none, step->numbers[0]);
+        step->condition = step->condition < 0 ? any : choose(m, step->condition, any, none);
+    }
 }
 
 /* ------------------------------------------------------------------ lists */

@@ -38,7 +38,8 @@ static bool go(struct search *s, int loop, int i)
                 return true;
         } else if (s->chains->chains_of[number] >> s->chain & 1) {
             s->met[number] = true;
-            if (!s->plan->steps[number].condition && !s->plan->steps[number].once)
+            if (!s->plan->steps[number].condition && !s->plan->steps[number].once &&
+                !s->plan->steps[number].share)
                 return true;
         }
     }

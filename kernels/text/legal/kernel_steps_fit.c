@@ -106,6 +106,8 @@ static enum status check_step(struct fitting *f, int step)
     if (!runs)
         return STATUS_OK;
     TRY(plan_instruction(plan, f->env, step, &in, f->error));
+    if (plan->steps[step].share && in.bytes == 0)
+        return STATUS_OK;
     TRY(check_repeats(f, step));
     for (int p = 0; p < plan->steps[step].part_count; p++)
         TRY(check_place(f, step, p, &in));

@@ -36,6 +36,8 @@ static enum status count_step(struct picture *p, int step, double times, struct 
     if (!runs)
         return STATUS_OK;
     TRY(plan_instruction(p->plan, &p->env, step, &in, error));
+    if (p->plan->steps[step].share && in.bytes == 0)
+        return STATUS_OK;
     program_reset(&p->program, p->space->hw);
     TRY(program_add(&p->program, &in, error));
     if (line->runs == 0)

@@ -110,6 +110,20 @@ static bool carries_alike(const struct making *m, const struct part_numbers *to,
     return true;
 }
 
+/* Of a load in two steps: its bytes, in pieces that are no longer. */
+static enum status take_share(const struct making *m)
+{
+    int64_t missed, bytes = m->in->bytes,
+                    piece = divide_up(bytes, m->in->bursts ? m->in->bursts : 1);
+    if (m->step->share == SHARE_ALL)
+        return STATUS_OK;
+    TRY(plan_missed_bytes(m->plan, m->env, m->number, bytes, &missed, m->error));
+    m->in->bytes = m->step->share == SHARE_MISSES ? missed : bytes - missed;
+    if (m->in->bursts)
+        m->in->bursts = divide_up(m->in->bytes, piece);
+    return STATUS_OK;
+}
+
 static enum status make_move(const struct making *m)
 {
     struct part_numbers to, from, row;
@@ -144,6 +158,7 @@ static enum status make_move(const struct making *m)
                          "bursts=%lld of %lld bytes, expected 1 or more of "
                          "a byte or more",
                          (long long)m->in->bursts, (long long)m->in->bytes);
+    TRY(take_share(m));
     if (m->in->align_bytes < 0 || (m->in->align_bytes & (m->in->align_bytes - 1)))
         return plan_fail(m->error, place_of(m), "align=%lld, expected a power of two",
                          (long long)m->in->align_bytes);

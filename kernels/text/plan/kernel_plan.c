@@ -293,7 +293,7 @@ enum status kernel_plan_make(const struct kernel_values *values, struct kernel_p
     memset(maker.seat_loop, -1, sizeof maker.seat_loop);
     for (int line = 0; line < values->kernel->line_count; line++)
         steps += values->kernel->lines[line].kind == LINE_STEP;
-    plan->steps = calloc((size_t)steps + 1, sizeof *plan->steps);
+    plan->steps = calloc(2 * (size_t)steps + 1, sizeof *plan->steps); /* with shares */
     if (!plan->steps)
         return error_memory(error);
     enum status status = make(&maker);

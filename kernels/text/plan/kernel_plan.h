@@ -25,6 +25,8 @@ enum {
     PLAN_MAX_ITEMS = KERNEL_MAX_LOOPS + PLAN_MAX_STEPS,
     KERNEL_MAX_STAGE = 16,
     KERNEL_MAX_COPIES = 64,
+    MISS_PARTS = 4096,
+    MISS_GRAIN = 512, /* bytes: whole blocks of the matrix unit's FP16 */
 };
 
 /* How much of a dimension a part is. */
@@ -55,6 +57,16 @@ struct plan_part {
     bool is_whole;  /* all of the tile, in every round */
 };
 
+/* A load of which some bytes miss the cache is two steps, one after the other: these, and those
+ * that hit (kernel_cache.c). Others are one. */
+enum plan_share { SHARE_ALL, SHARE_MISSES, SHARE_HITS };
+
+/* Cores that read the same have `name`, a size of which each has a share, of `whole`. */
+struct plan_alike {
+    const struct expression *name;
+    int64_t whole;
+};
+
 /* parts[0] is where it writes to, the others are its sources; a step without parts has none. */
 struct plan_step {
     const struct kernel_step *text;
@@ -70,6 +82,11 @@ struct plan_step {
     uint64_t
         once; /* text loops in whose first rounds alone it runs: it would load the same again */
     const struct expression *condition; /* of rounds: asks first or last; NULL: none */
+    enum plan_share share;
+    int missed_parts; /* of MISS_PARTS, of what is loaded first; of a share: */
+    uint64_t again;   /* text loops around it, bits, whose rounds load the same again */
+    int alike_count;
+    struct plan_alike alike[KERNEL_MAX_CORES];
     bool is_certain; /* it fits whatever the sizes are: plan_instruction does not fail */
     uint64_t asked;  /* text loops on which it hangs (legal/kernel_steps_fit.c) */
 };

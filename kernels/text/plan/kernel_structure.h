@@ -81,6 +81,17 @@ enum status plan_keep(const struct kernel_values *values, struct kernel_plan *pl
 enum status plan_find_misses(const struct kernel_values *values, struct kernel_plan *plan,
                              struct error *error);
 
+/* Do rounds of a loop around a share's step load the same again, that the text alone says so? */
+static inline bool plan_loads_again(const struct kernel_plan *plan, int step, int loop)
+{
+    return (plan->steps[step].again & ~plan->dealt) >> plan->loops[loop].text_loop & 1;
+}
+
+/* Of so many bytes that a share's step would load alone, those that miss now: all that are loaded
+ * for the first time, of any core; a step is one of as many that load the same. */
+enum status plan_missed_bytes(const struct kernel_plan *plan, const struct kernel_env *env,
+                              int number, int64_t bytes, int64_t *missed, struct error *error);
+
 /* kernel_deal.c: fills `dealt`; what is loaded once is known. */
 void plan_deal(struct kernel_plan *plan);
 

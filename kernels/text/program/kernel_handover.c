@@ -62,6 +62,8 @@ static bool touched(struct handover *h, int number, int pipe, int64_t *low, int6
         if (!runs || h->is_over)
             return false;
         keep(h, plan_instruction(w->plan, w->env, number, &in, w->emit.error));
+        if (step->share && in.bytes == 0)
+            return false;
         keep(h, writer_region(w, number, p, &in, &region));
         int64_t bytes = instruction_extent_bytes(w->plan->hw, &in, step->parts[p].role);
         *low = region.offset_bytes;

@@ -375,5 +375,10 @@ enum status writer_region(const struct program_writer *writer, int step, int par
     region->offset_bytes +=
         writer->room->offset[tile] + copy_of(writer, tile) * writer->room->slot_bytes[tile];
     int64_t bytes = instruction_extent_bytes(writer->plan->hw, in, operand.part->role);
+    if (s->share == SHARE_HITS) {
+        struct part_numbers all;
+        TRY(plan_part(writer->plan, writer->env, step, part, &all, writer->emit.error));
+        region->offset_bytes += all.elements * size - bytes; /* what missed is before it */
+    }
     return put_rows(&operand, s->line, in, bytes / size, region);
 }

@@ -155,6 +155,8 @@ enum status writer_step(struct program_writer *w, int number)
     if (!runs)
         return STATUS_OK;
     TRY(plan_instruction(w->plan, w->env, number, &in, w->emit.error));
+    if (step->share && in.bytes == 0)
+        return STATUS_OK;
     if (step->kind == INSTRUCTION_MATRIX)
         TRY(find_accumulates(w, number, &accumulates));
     in.accumulate = accumulates;

@@ -187,6 +187,7 @@ static void tail_of_step(struct ending *e, int step, struct clocks *clocks, int 
 static bool runs_with(const struct kernel_plan *plan, int before, int step)
 {
     return !plan->steps[before].condition && !plan->steps[step].condition &&
+           !plan->steps[before].share && !plan->steps[step].share &&
            (plan->steps[step].once & ~plan->steps[before].once) == 0;
 }
 

@@ -22,7 +22,8 @@ struct play {
     struct plain *plain;
     const struct program *program;
     char *why;
-    int next[HARDWARE_MAX_PIPES]; /* the first event that may still be to come */
+    int next[HARDWARE_MAX_PIPES];      /* the first event that may still be to come */
+    int64_t begun[HARDWARE_MAX_PIPES]; /* bytes of it that have been loaded, where that is in two */
     int64_t index[PROGRAM_MAX_DEPTH];
     struct memory memories[HARDWARE_MAX_BUFFERS];
 };
@@ -48,6 +49,7 @@ struct operand {
     const struct plain_use *use;
     const struct region *region;
     int depth;
+    int64_t skipped; /* bytes of the part before the region, of a load in two */
 };
 
 /* The tag of the n-th byte, NULL: no address. */
@@ -102,9 +104,11 @@ static bool visit(const struct operand *operand, bool writes)
     const struct plain *plain = operand->play->plain;
     int size = dtype_bytes(plain->tiles[operand->use->tile].type);
     for (int64_t n = 0; n < operand->use->count; n++) {
-        int64_t at = place_of(operand, n) * size;
+        int64_t at = place_of(operand, n) * size - operand->skipped;
         struct tag mine = {operand->use->life + 1, plain->elements[operand->use->first + n] + 1};
         for (int64_t b = at; b < at + size && b < operand->region->bytes; b++) {
+            if (b < 0)
+                continue;
             struct tag *tag = tag_of(operand, b);
             if (!tag)
                 return differ(operand->play, operand->item, operand->event, "an address");
@@ -155,12 +159,15 @@ static bool may_be_left_out(const struct plain *plain, const struct plain_event 
            (event->in.accumulate && use == &event->uses[3]) || event->uses[1].count == 1;
 }
 
-static bool do_operands(struct play *play, int32_t item, const struct plain_event *event, int depth)
+static bool do_operands(struct play *play, int32_t item, const struct plain_event *event, int depth,
+                        int64_t begun)
 {
     const struct instruction *in = &play->program->items[item];
+    int64_t skipped = begun ? begun / dtype_bytes(in->type) * dtype_bytes(in->to_type) : 0;
     for (int u = event->use_count - 1; u >= 0; u--) { /* sources first */
         struct operand operand = {
-            play, item, event, &event->uses[u], region_of(play->program, in, u), depth};
+            play,  item,           event, &event->uses[u], region_of(play->program, in, u),
+            depth, u ? 0 : skipped};
         if (!operand.region && !may_be_left_out(play->plain, event, operand.use))
             return differ(play, item, event, "an operand is missing");
         if (!operand.region || operand.use->tile < 0)
@@ -187,6 +194,29 @@ static bool is_same(const struct instruction *in, const struct instruction *expe
     return memcmp(&a, &b, sizeof a) == 0;
 }
 
+/* Does it, or does it do a share of it, from behind the cache perhaps? */
+static bool is_share(const struct plain *plain, const struct instruction *in,
+                     const struct instruction *expected)
+{
+    const struct hardware *hw = plain->hw;
+    if (in->kind != INSTRUCTION_MOVE || expected->kind != INSTRUCTION_MOVE || hw->cache.behind < 0)
+        return is_same(in, expected);
+    const struct path *path = &hw->paths[in->what], *other = &hw->paths[expected->what];
+    bool misses = path->source == hw->cache.behind || path->destination == hw->cache.behind;
+    int source = misses && path->source == hw->cache.behind ? hw->cache.buffer : path->source;
+    int destination =
+        misses && path->destination == hw->cache.behind ? hw->cache.buffer : path->destination;
+    struct instruction a = *in;
+    a.what = expected->what;
+    a.price = expected->price;
+    a.units = expected->units;
+    a.paid_units = expected->paid_units;
+    a.bytes = expected->bytes;
+    a.bursts = expected->bursts;
+    a.burst_fs = expected->burst_fs;
+    return source == other->source && destination == other->destination && is_same(&a, expected);
+}
+
 static bool do_instruction(struct play *play, int32_t item, int depth)
 {
     const struct instruction *in = &play->program->items[item];
@@ -196,10 +226,15 @@ static bool do_instruction(struct play *play, int32_t item, int depth)
         ++*next;
     if (*next == plain->event_count)
         return differ(play, item, NULL, "one too many on its pipe");
-    const struct plain_event *event = &plain->events[(*next)++];
-    if (!is_same(in, &event->in))
+    const struct plain_event *event = &plain->events[*next];
+    int64_t *begun = &play->begun[in->pipe], before = *begun;
+    if (!is_share(plain, in, &event->in))
         return differ(play, item, event, "another instruction");
-    return do_operands(play, item, event, depth);
+    if (in->kind == INSTRUCTION_MOVE && (*begun += in->bytes) > event->in.bytes)
+        return differ(play, item, event, "more bytes");
+    *next += in->kind != INSTRUCTION_MOVE || *begun == event->in.bytes;
+    *begun = in->kind == INSTRUCTION_MOVE && *begun < event->in.bytes ? *begun : 0;
+    return do_operands(play, item, event, depth, before);
 }
 
 static bool run(struct play *play, int32_t first, int32_t end, int depth)

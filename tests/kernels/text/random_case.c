@@ -52,6 +52,30 @@ void random_case_chip(struct hardware *hw)
     }
 }
 
+void random_case_cache(struct hardware *hw, int64_t all_hit_bytes, int64_t all_miss_bytes)
+{
+    int gm = hardware_buffer(hw, "gm", 2), behind = hw->buffer_count++;
+    hw->buffers[behind] = hw->buffers[gm];
+    snprintf(hw->buffers[behind].name, sizeof hw->buffers[behind].name, "hbm");
+    for (int p = 0, count = hw->path_count; p < count; p++) {
+        struct path path = hw->paths[p];
+        if (path.source != gm && path.destination != gm)
+            continue;
+        path.source = (int8_t)(path.source == gm ? behind : path.source);
+        path.destination = (int8_t)(path.destination == gm ? behind : path.destination);
+        cr_assert(hw->path_count < HARDWARE_MAX_PATHS && hw->price_count < HARDWARE_MAX_PRICES);
+        hw->prices[hw->price_count] = hw->prices[path.price];
+        hw->prices[hw->price_count].base_fs *= 2;
+        path.price = (int16_t)hw->price_count++;
+        hw->paths[hw->path_count++] = path;
+    }
+    hw->cache = (struct cache){.buffer = (int8_t)gm,
+                               .behind = (int8_t)behind,
+                               .is_cold = all_miss_bytes == 0,
+                               .all_hit_bytes = all_miss_bytes ? all_hit_bytes : INT64_MAX,
+                               .all_miss_bytes = all_miss_bytes ? all_miss_bytes : INT64_MAX};
+}
+
 struct random_case *random_case_sized(const char *text, enum dtype type, const int64_t *sizes,
                                       unsigned long seed, const struct hardware *hw)
 {

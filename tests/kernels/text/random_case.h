@@ -30,6 +30,10 @@ void random_case_close(struct random_case *random);
 /* Gives the chip what FIXP has: ReLU, and factors of columns where types are converted. */
 void random_case_chip(struct hardware *hw);
 
+/* Gives it a cache before global memory, gm, with another price of what is behind it; a cold one
+ * that holds everything where all_miss_bytes is 0. */
+void random_case_cache(struct hardware *hw, int64_t all_hit_bytes, int64_t all_miss_bytes);
+
 /* How many cases a test looks at: the number in AUTOTUNE_RANDOM_KERNELS, or of `usual` as many as
  * test_cases() says. */
 unsigned long random_cases(unsigned long usual);

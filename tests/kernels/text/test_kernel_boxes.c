@@ -132,11 +132,12 @@ static void check_space(const struct kernel_text *kernel, const int64_t given[],
 
 Test(kernel_boxes, random_kernels, .timeout = 600)
 {
-    static const char *const chips[] = {"ascend310", "ascend910b2"};
+    static const char *const chips[][2] = {
+        {"ascend310", ""}, {"ascend910b2", ""}, {"ascend910b2", "cache.default=cold"}};
     struct boxes_seen seen = {0};
-    for (int c = 0; c < 2; c++) {
+    for (size_t c = 0; c < sizeof chips / sizeof *chips; c++) {
         struct hardware hw;
-        machine_load_named(&hw, chips[c], "");
+        machine_load_named(&hw, chips[c][0], chips[c][1]);
         random_case_chip(&hw);
         unsigned long cases = random_cases(30);
         for (unsigned long seed = random_first(); seed < random_first() + cases; seed++) {
@@ -245,12 +246,13 @@ static const char *const odd[] = {
 
 Test(kernel_boxes, odd_kernels, .timeout = 300)
 {
-    static const char *const chips[] = {"ascend310", "ascend910b2"};
+    static const char *const chips[][2] = {
+        {"ascend310", ""}, {"ascend910b2", ""}, {"ascend910b2", "cache.default=cold"}};
     static const int64_t sizes[][2] = {{48, 48}, {80, 112}, {16, 4096}, {208, 32}};
     struct boxes_seen seen = {0};
-    for (int c = 0; c < 2; c++) {
+    for (size_t c = 0; c < sizeof chips / sizeof *chips; c++) {
         struct hardware hw;
-        machine_load_named(&hw, chips[c], "");
+        machine_load_named(&hw, chips[c][0], chips[c][1]);
         for (size_t n = 0; n < sizeof odd / sizeof *odd; n++) {
             struct kernel_text kernel;
             cr_assert_eq(kernel_text_parse("k", odd[n], strlen(odd[n]), &kernel, &error), STATUS_OK,
@@ -258,7 +260,7 @@ Test(kernel_boxes, odd_kernels, .timeout = 300)
             int spaces = seen.spaces;
             for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
                 check_space(&kernel, sizes[s], 2, &hw, n * 10 + s, odd[n], &seen);
-            cr_expect_geq(seen.spaces, spaces + 2, "%s on %s: %s", odd[n], chips[c], error.text);
+            cr_expect_geq(seen.spaces, spaces + 2, "%s on %s: %s", odd[n], chips[c][0], error.text);
             kernel_text_clear(&kernel);
         }
         hardware_clear(&hw);

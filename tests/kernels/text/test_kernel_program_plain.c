@@ -95,6 +95,89 @@ static void expect_bounds(const struct made *made, double fs)
               made->random->shown);
 }
 
+/* ---- the cache ---- */
+
+/* Bytes that the program loads from behind the cache; *loads: how often it loads from tensors. */
+static double missed_bytes(const struct program *program, int32_t first, int32_t end)
+{
+    const struct hardware *chip = program->hw;
+    double bytes = 0;
+    for (int32_t i = first; i < end; i++) {
+        const struct instruction *in = &program->items[i];
+        if (in->kind == INSTRUCTION_MOVE && chip->paths[in->what].source == chip->cache.behind)
+            bytes += (double)in->bytes;
+        if (in->kind != INSTRUCTION_LOOP)
+            continue;
+        bytes += (double)in->count * missed_bytes(program, i + 1, in->partner);
+        i = in->partner;
+    }
+    return bytes;
+}
+
+struct touched {
+    double bytes;       /* of all tensors that are touched */
+    double first_bytes; /* that one core loads and did not touch before */
+    int loads;
+    bool *seen[KERNEL_MAX_TENSORS];
+};
+
+/* Bytes in the order in which the plain evaluator touches them. */
+static void touch(const struct plain *plain, struct touched *touched)
+{
+    for (int e = 0; e < plain->event_count; e++) {
+        const struct plain_event *event = &plain->events[e];
+        for (int u = event->use_count - 1; u >= 0; u--) {
+            const struct plain_use *use = &event->uses[u];
+            if (use->tensor < 0)
+                continue;
+            int64_t elements = 1;
+            for (int d = 0; d < plain->text->tensors[use->tensor].dim_count; d++)
+                elements *= plain->tensor_extent[use->tensor][d];
+            int size = (int)(event->in.bytes / use->count);
+            if (!touched->seen[use->tensor]) {
+                touched->seen[use->tensor] = calloc((size_t)elements + 1, 1);
+                touched->bytes += (double)elements * size;
+            }
+            bool *seen = touched->seen[use->tensor];
+            touched->loads += u > 0;
+            for (int64_t n = 0; n < use->count; n++) {
+                int32_t element = plain->elements[use->first + n];
+                touched->first_bytes += u > 0 && element >= 0 && !seen[element] ? size : 0;
+                if (element >= 0)
+                    seen[element] = true;
+            }
+        }
+    }
+}
+
+struct rule {
+    int cases, exact;
+};
+
+/* No fewer bytes miss than are touched for the first time, of which cores that load the same may
+ * each load a part; but for what is less than a grain of each load. */
+static void expect_misses(const struct made *made, struct rule *rule)
+{
+    const struct cache *cache = &made->program.hw->cache;
+    struct touched touched = {0};
+    touch(&made->random->plain, &touched);
+    double missed = missed_bytes(&made->program, 0, made->program.count);
+    double share = cache->is_cold                          ? 1
+                   : touched.bytes > cache->all_miss_bytes ? 1
+                   : touched.bytes > cache->all_hit_bytes
+                       ? (touched.bytes - cache->all_hit_bytes) /
+                             (double)(cache->all_miss_bytes - cache->all_hit_bytes)
+                       : 0;
+    double first = touched.first_bytes * share, grains = (double)MISS_GRAIN * touched.loads;
+    cr_assert_geq(missed * made->random->used + grains * made->random->used, first,
+                  "%.0f bytes miss on each of %d cores, one touches %.0f first\n%s", missed,
+                  made->random->used, first, made->random->shown);
+    rule->cases++;
+    rule->exact += made->random->used == 1 && missed <= first * (1 + 1e-3) + grains;
+    for (int t = 0; t < KERNEL_MAX_TENSORS; t++)
+        free(touched.seen[t]);
+}
+
 static bool make(struct made *made)
 {
     struct random_case *random = made->random;
@@ -115,7 +198,7 @@ static bool make(struct made *made)
     return true;
 }
 
-static bool play_case(struct random_case *random)
+static bool play_case(struct random_case *random, struct rule *rule)
 {
     struct made *made = calloc(1, sizeof *made);
     char why[PLAIN_TEXT_SIZE];
@@ -124,6 +207,8 @@ static bool play_case(struct random_case *random)
     if (fine) {
         bool same = plain_play(&random->plain, &made->program, why);
         cr_assert(same, "%s\n%s\n%s", why, random->shown, show(&made->program));
+        if (rule)
+            expect_misses(made, rule);
         expect_safe(made);
         expect_bounds(made, play_fs(&made->program, random->used));
         expect_tidy(made);
@@ -157,8 +242,23 @@ Test(kernel_program_plain, programs_do_what_the_plain_evaluator_does)
     static struct hardware other;
     unsigned long fine = 0, cases = random_cases(120), first = random_first();
     for (unsigned long seed = first; seed < first + cases; seed++)
-        fine += play_case(random_case_open(seed, chip_of(seed, &other)));
+        fine += play_case(random_case_open(seed, chip_of(seed, &other)), NULL);
     cr_assert_gt(2 * fine, cases);
+}
+
+/* Of what is touched first all misses a cold cache, and a share misses a warm one, whose size
+ * differs; in most cases nothing else does. */
+Test(kernel_program_plain, what_is_touched_first_misses)
+{
+    struct rule rule = {0};
+    unsigned long cases = random_cases(120), first = random_first();
+    for (unsigned long seed = first; seed < first + cases; seed++) {
+        struct hardware cached = hw;
+        random_case_cache(&cached, (int64_t)(seed / 2 % 5 * 1000), seed % 2 ? 0 : 30000);
+        play_case(random_case_open(seed, &cached), &rule);
+    }
+    cr_expect_gt(2 * rule.cases, (int)cases);
+    cr_expect_gt(4 * rule.exact, rule.cases, "%d of %d", rule.exact, rule.cases);
 }
 
 /* ---- the library ---- */
@@ -193,7 +293,7 @@ static int play_on(const struct reference *row, enum dtype type, const struct ha
         }
         if (row->fit)
             row->fit(size);
-        fine += play_case(random_case_sized(text, type, size, seed, chip));
+        fine += play_case(random_case_sized(text, type, size, seed, chip), NULL);
     }
     gsl_rng_free(rng);
     return fine;
@@ -230,7 +330,7 @@ Test(kernel_program_plain, of_odd_kernels)
     for (int n = 0; odd_kernels[n]; n++) {
         int fine = 0;
         for (int seed = 1; seed <= (fine ? test_cases(8) : 20); seed++)
-            fine += play_case(random_case_of(odd_kernels[n], (unsigned long)seed, &hw));
+            fine += play_case(random_case_of(odd_kernels[n], (unsigned long)seed, &hw), NULL);
         cr_assert_gt(fine, 0, "no program: %s\n%s", error.text, odd_kernels[n]);
     }
 }
