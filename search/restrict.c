@@ -1,6 +1,7 @@
 /* Blocks that have the wanted values, with those alone; the others are left out. */
 #include "search/restrict.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* False when the block has no tiling with these values. */
@@ -21,6 +22,7 @@ static bool restrict_block(const struct space *space, const struct tiling *fixed
 enum status space_restrict(const struct space *space, const struct tiling *fixed,
                            struct space *part, struct error *error)
 {
+    assert(!space->kind->any_value);
     *part = *space;
     part->block_count = 0;
     part->blocks = NULL;

@@ -1,9 +1,9 @@
-/* Opens a text's space for each question and searches the part of it that is asked about, which
+/* Opens for each question the space of the tilings that are asked about, and searches it, which
  * bounds make quick. */
 #include "jobs/reproduce/reproduce_parts.h"
 
 #include "kernels/registry.h"
-#include "search/restrict.h"
+#include "search/search.h"
 
 #include <string.h>
 
@@ -47,37 +47,29 @@ static enum status fix_axes(const struct space *space, const struct text_fixed f
     return STATUS_OK;
 }
 
-static enum status search_part(const struct space *space, int threads,
-                               const struct text_fixed fixed[], struct found *found,
-                               struct error *error)
+enum status text_best(const struct text_kernel *kernel, int threads, const int64_t sizes[],
+                      const struct text_fixed fixed[], struct found *found, struct error *error)
 {
-    struct tiling tiling;
-    struct space part;
-    struct search_result result = {0};
+    struct problem problem = {.op = kernel->op, .type = DTYPE_F16};
+    const struct operator_space *kind = kernel->op->spaces[0];
     struct search_options options = {.threads = threads, .top = 1};
-    TRY(fix_axes(space, fixed, &tiling, error));
-    enum status status = space_restrict(space, &tiling, &part, error);
-    if (status == STATUS_OK)
-        status = search(&part, &options, &result, error);
+    struct search_result result = {0};
+    struct tiling tiling;
+    struct space space;
+    memcpy(problem.size, sizes, (size_t)kernel->op->size_count * sizeof *sizes);
+    TRY(problem_settle(&problem, error));
+    TRY(space_open(&problem, kind, kernel->hw, kernel->hw->cores, &space, error));
+    enum status status = fix_axes(&space, fixed, &tiling, error);
+    space_close(&space);
+    TRY(status);
+    TRY(space_open_at(&problem, kind, kernel->hw, kernel->hw->cores, &tiling, &space, error));
+    status = search(&space, &options, &result, error);
     if (status == STATUS_OK && result.count == 0)
         status = error_set(error, STATUS_INVALID, "no tiling with %s %lld is legal", fixed->axis,
                            (long long)fixed->value);
     if (status == STATUS_OK)
         *found = result.best[0];
     search_result_clear(&result);
-    space_restrict_clear(&part);
-    return status;
-}
-
-enum status text_best(const struct text_kernel *kernel, int threads, const int64_t sizes[],
-                      const struct text_fixed fixed[], struct found *found, struct error *error)
-{
-    struct problem problem = {.op = kernel->op, .type = DTYPE_F16};
-    struct space space;
-    memcpy(problem.size, sizes, (size_t)kernel->op->size_count * sizeof *sizes);
-    TRY(problem_settle(&problem, error));
-    TRY(space_open(&problem, kernel->op->spaces[0], kernel->hw, kernel->hw->cores, &space, error));
-    enum status status = search_part(&space, threads, fixed, found, error);
     space_close(&space);
     return status;
 }

@@ -11,7 +11,7 @@
 
 /* ------------------------------------------------------------------ what runs */
 
-static void describe_step(const struct instruction *in, char work[WORK_SIZE])
+static void describe_step(const struct instruction *in, bool is_share, char work[WORK_SIZE])
 {
     char number[TEXT_SIZE];
     if (in->kind == INSTRUCTION_MATRIX)
@@ -24,7 +24,10 @@ static void describe_step(const struct instruction *in, char work[WORK_SIZE])
         snprintf(work, WORK_SIZE, "%s times", text_count(in->count, number));
     size_t used = strlen(work);
     if (in->kind == INSTRUCTION_MOVE && in->bursts > 1)
-        snprintf(work + used, WORK_SIZE - used, " in %s bursts", text_count(in->bursts, number));
+        used += (size_t)snprintf(work + used, WORK_SIZE - used, " in %s bursts",
+                                 text_count(in->bursts, number));
+    if (is_share)
+        snprintf(work + used, WORK_SIZE - used, " that miss");
 }
 
 static enum status count_step(struct picture *p, int step, double times, struct error *error)
@@ -41,7 +44,7 @@ static enum status count_step(struct picture *p, int step, double times, struct 
     program_reset(&p->program, p->space->hw);
     TRY(program_add(&p->program, &in, error));
     if (line->runs == 0)
-        describe_step(&in, line->work);
+        describe_step(&in, p->plan->steps[step].share == SHARE_MISSES, line->work);
     line->runs += times;
     line->fs += times * (double)instruction_alone_fs(p->space->hw, &p->program.items[0], p->cores);
     return STATUS_OK;
@@ -146,8 +149,9 @@ static void add_lines(const struct picture *p, int loop, json_t *rows)
         int number = p->plan->items[i].number;
         if (!p->plan->items[i].is_loop) {
             const struct plan_step *step = &p->plan->steps[number];
-            json_array_append_new(
-                rows, line_json(p, step->line, body->depth, &p->steps[number], step->pipe));
+            if (!step->share || p->steps[number].runs > 0)
+                json_array_append_new(
+                    rows, line_json(p, step->line, body->depth, &p->steps[number], step->pipe));
             continue;
         }
         int line = p->plan->kernel->loops[p->plan->loops[number].text_loop].line;

@@ -148,8 +148,9 @@ static double bytes_of(const struct once *once, const struct kernel_values *size
     return bytes;
 }
 
+/* `share`: of it that moves over this bus. */
 static void add_part(struct once *once, const struct kernel_values *sizes, int bus, int tensor,
-                     bool writes)
+                     bool writes, double share)
 {
     if (bus < 0 || tensor < 0)
         return;
@@ -161,7 +162,7 @@ static void add_part(struct once *once, const struct kernel_values *sizes, int b
     once->moved[bus][writes] |= bit;
     double bytes = bytes_of(once, sizes, tensor);
     once->bytes += before & bit ? 0 : bytes;
-    once->bus_bytes[bus] += bytes;
+    once->bus_bytes[bus] += bytes * share;
 }
 
 void kernel_add_roofline(const struct kernel_space *ks, const struct kernel_plan *plan,
@@ -172,8 +173,12 @@ void kernel_add_roofline(const struct kernel_space *ks, const struct kernel_plan
     for (int s = 0; s < plan->step_count; s++) {
         const struct plan_step *step = &plan->steps[s];
         int bus = plan->hw->prices[step->price].bus;
+        double missed = (double)step->missed_parts / MISS_PARTS;
+        double share = step->share == SHARE_ALL      ? 1
+                       : step->share == SHARE_MISSES ? missed
+                                                     : 1 - missed;
         for (int p = 0; p < step->part_count && step->kind == INSTRUCTION_MOVE; p++)
-            add_part(&once, &ks->base, bus, step->parts[p].tensor, p == 0);
+            add_part(&once, &ks->base, bus, step->parts[p].tensor, p == 0, share);
     }
     for (int b = 0; b < plan->hw->bus_count; b++) {
         const struct bus *bus = &plan->hw->buses[b];
