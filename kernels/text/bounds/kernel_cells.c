@@ -261,7 +261,7 @@ static void share_numbers(struct cell_maker *m, int step, int numbers[CELL_NUMBE
         missed = choose(m, apply(m, EXPRESSION_EQUAL, again, number(m, 1)), bytes, missed);
     int share = s->share == SHARE_MISSES ? missed : apply(m, EXPRESSION_SUBTRACT, bytes, missed);
     numbers[0] = share;
-    if (s->text->keys[STEP_BURSTS])
+    if (s->bursts)
         numbers[1] = apply(
             m, EXPRESSION_CDIV, share,
             apply(m, EXPRESSION_CDIV, bytes, apply(m, EXPRESSION_MAX, numbers[1], number(m, 1))));
@@ -279,8 +279,9 @@ static void move_numbers(struct cell_maker *m, int step, int numbers[CELL_NUMBER
         elements = apply(m, EXPRESSION_MIN, elements,
                          part_product(m, step, part + 1, 0, part[1].dim_count, true));
     numbers[0] = apply(m, EXPRESSION_MULTIPLY, elements, number(m, dtype_bytes(text->type)));
-    numbers[1] = key_or(m, step, STEP_BURSTS, number(m, 0));
-    numbers[2] = key_or(m, step, STEP_ALIGN, number(m, 0));
+    m->life = text->around;
+    numbers[1] = text->bursts ? make(m, text->bursts) : number(m, 0);
+    numbers[2] = text->align ? make(m, text->align) : number(m, 0);
     if (text->share)
         share_numbers(m, step, numbers);
 }

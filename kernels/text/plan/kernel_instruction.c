@@ -26,12 +26,17 @@ static enum status part_of(const struct making *m, int part, struct part_numbers
     return plan_part(m->plan, m->env, m->number, part, numbers, m->error);
 }
 
+static enum status number_of(const struct making *m, const struct expression *e, int64_t otherwise,
+                             int64_t *number)
+{
+    *number = otherwise;
+    return e ? kernel_number(&m->env->values, e, number, m->error) : STATUS_OK;
+}
+
 static enum status key_of(const struct making *m, enum kernel_key key, int64_t otherwise,
                           int64_t *number)
 {
-    const struct expression *e = m->step->text->keys[key];
-    *number = otherwise;
-    return e ? kernel_number(&m->env->values, e, number, m->error) : STATUS_OK;
+    return number_of(m, m->step->text->keys[key], otherwise, number);
 }
 
 static const char *name_of(const struct making *m, int part)
@@ -147,8 +152,8 @@ static enum status make_move(const struct making *m)
         TRY(part_of(m, 2, &row));
         m->in->row_bytes = product_of(row.elements, dtype_bytes(DTYPE_F32));
     }
-    TRY(key_of(m, STEP_BURSTS, 0, &m->in->bursts));
-    TRY(key_of(m, STEP_ALIGN, 0, &m->in->align_bytes));
+    TRY(number_of(m, m->step->bursts, 0, &m->in->bursts));
+    TRY(number_of(m, m->step->align, 0, &m->in->align_bytes));
     TRY(key_of(m, STEP_UNIT, 0, &unit));
     TRY(key_of(m, STEP_TRANSPOSE, 0, &transpose));
     m->in->unit = unit != 0;

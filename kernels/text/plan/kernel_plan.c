@@ -273,6 +273,7 @@ static enum status make(struct plan_maker *maker)
         plan_find_certain(values, plan, step);
     TRY(plan_keep(values, plan, maker->error));
     TRY(plan_find_misses(values, plan, maker->error));
+    TRY(plan_find_pieces(values, plan, maker->error));
     plan_deal(plan);
     for (int tile = 0; tile < tiles; tile++)
         if (plan->tiles[tile].is_there)
@@ -304,6 +305,11 @@ enum status kernel_plan_make(const struct kernel_values *values, struct kernel_p
 
 void kernel_plan_clear(struct kernel_plan *plan)
 {
+    for (int i = 0; i < plan->made_count; i++)
+        free(plan->made[i]);
+    free(plan->made);
+    plan->made = NULL;
+    plan->made_count = 0;
     free(plan->steps);
     plan->steps = NULL;
     plan->step_count = 0;

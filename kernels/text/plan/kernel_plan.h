@@ -10,8 +10,9 @@
  * Numbers: a plan has loops and steps of its own; those of the text are called `text loop`.
  * kernel_plan.c makes the nest, kernel_parts.c what parts mean, kernel_bind.c asks the chip,
  * kernel_layout.c lays tiles out in blocks, kernel_keep.c finds what is loaded once, kernel_cache.c
- * what misses the cache, kernel_deal.c what several cores share, kernel_choices.c what decides;
- * kernel_env.c has the numbers, kernel_room.c where tiles lie. */
+ * what misses the cache, kernel_pieces.c in how many pieces tensors' parts lie, kernel_deal.c what
+ * several cores share, kernel_choices.c what decides; kernel_env.c has the numbers, kernel_room.c
+ * where tiles lie. */
 #ifndef AUTOTUNE_KERNELS_TEXT_PLAN_KERNEL_PLAN_H
 #define AUTOTUNE_KERNELS_TEXT_PLAN_KERNEL_PLAN_H
 
@@ -81,7 +82,9 @@ struct plan_step {
     struct plan_part parts[PLAN_MAX_PARTS];
     uint64_t
         once; /* text loops in whose first rounds alone it runs: it would load the same again */
-    const struct expression *condition; /* of rounds: asks first or last; NULL: none */
+    const struct expression *condition;      /* of rounds: asks first or last; NULL: none */
+    const struct expression *bursts, *align; /* of a move: pieces in external memory, and what they
+                                                begin at multiples of; NULL: one, anything */
     enum plan_share share;
     int missed_parts; /* of MISS_PARTS, of what is loaded first; of a share: */
     uint64_t again;   /* text loops around it, bits, whose rounds load the same again */
@@ -142,6 +145,8 @@ struct kernel_plan {
      * program, where each plays its part; what is legal is asked of all rounds. */
     uint64_t dealt;
     int dealers;
+    int made_count;
+    struct expression **made; /* owned; each of a step's bursts and align (kernel_pieces.c) */
 };
 
 /* The values of all that a plan depends on, in a fixed order: two tilings have the same plan

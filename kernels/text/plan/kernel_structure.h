@@ -92,6 +92,10 @@ static inline bool plan_loads_again(const struct kernel_plan *plan, int step, in
 enum status plan_missed_bytes(const struct kernel_plan *plan, const struct kernel_env *env,
                               int number, int64_t bytes, int64_t *missed, struct error *error);
 
+/* kernel_pieces.c: fills `bursts` and `align` of moves; what misses the cache is known. */
+enum status plan_find_pieces(const struct kernel_values *values, struct kernel_plan *plan,
+                             struct error *error);
+
 /* kernel_deal.c: fills `dealt`; what is loaded once is known. */
 void plan_deal(struct kernel_plan *plan);
 

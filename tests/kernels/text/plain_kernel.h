@@ -47,6 +47,8 @@ struct plain_use {
 struct plain_event {
     int line;              /* of the text, its number there */
     struct instruction in; /* with price and units; `accumulate` too */
+    bool has_starts; /* bursts and alignment are those of where the tensor's elements are: it may
+                        be more than is known */
     int use_count;
     struct plain_use uses[PLAIN_MAX_USES];
 };

@@ -194,11 +194,20 @@ static bool is_same(const struct instruction *in, const struct instruction *expe
     return memcmp(&a, &b, sizeof a) == 0;
 }
 
-/* Does it, or does it do a share of it, from behind the cache perhaps? */
-static bool is_share(const struct plain *plain, const struct instruction *in,
-                     const struct instruction *expected)
+/* Does it, or does it do a share of it, from behind the cache perhaps? What its pieces are known to
+ * begin at multiples of may be less than they do. */
+static bool is_share(const struct plain *plain, const struct instruction *found,
+                     const struct plain_event *event)
 {
     const struct hardware *hw = plain->hw;
+    const struct instruction *expected = &event->in;
+    struct instruction moved = *found;
+    const struct instruction *in = &moved;
+    if (event->has_starts && found->bursts > 1 && found->align_bytes > 0 &&
+        expected->align_bytes % found->align_bytes == 0) {
+        moved.align_bytes = expected->align_bytes;
+        moved.burst_fs = expected->burst_fs;
+    }
     if (in->kind != INSTRUCTION_MOVE || expected->kind != INSTRUCTION_MOVE || hw->cache.behind < 0)
         return is_same(in, expected);
     const struct path *path = &hw->paths[in->what], *other = &hw->paths[expected->what];
@@ -213,6 +222,7 @@ static bool is_share(const struct plain *plain, const struct instruction *in,
     a.paid_units = expected->paid_units;
     a.bytes = expected->bytes;
     a.bursts = expected->bursts;
+    a.align_bytes = expected->align_bytes;
     a.burst_fs = expected->burst_fs;
     return source == other->source && destination == other->destination && is_same(&a, expected);
 }
@@ -228,7 +238,7 @@ static bool do_instruction(struct play *play, int32_t item, int depth)
         return differ(play, item, NULL, "one too many on its pipe");
     const struct plain_event *event = &plain->events[*next];
     int64_t *begun = &play->begun[in->pipe], before = *begun;
-    if (!is_share(plain, in, &event->in))
+    if (!is_share(plain, in, event))
         return differ(play, item, event, "another instruction");
     if (in->kind == INSTRUCTION_MOVE && (*begun += in->bytes) > event->in.bytes)
         return differ(play, item, event, "more bytes");
@@ -278,9 +288,11 @@ bool plain_play(struct plain *plain, const struct program *program, char why[PLA
 double plain_least_fs(const struct plain *plain, int cores)
 {
     double busy[HARDWARE_MAX_PIPES] = {0}, most = 0;
-    for (int e = 0; e < plain->event_count; e++)
-        busy[plain->events[e].in.pipe] +=
-            (double)instruction_alone_fs(plain->hw, &plain->events[e].in, cores);
+    for (int e = 0; e < plain->event_count; e++) {
+        struct instruction in = plain->events[e].in;
+        in.burst_fs = plain->events[e].has_starts ? 0 : in.burst_fs;
+        busy[in.pipe] += (double)instruction_alone_fs(plain->hw, &in, cores);
+    }
     for (int p = 0; p < plain->hw->pipe_count; p++)
         most = busy[p] > most ? busy[p] : most;
     return most;

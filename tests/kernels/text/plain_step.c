@@ -97,6 +97,39 @@ static bool do_on_way(struct doing *doing, bool relu)
     return read(doing, 2, doing->event.uses[2].count);
 }
 
+/* Where the n-th element of the part lies in its tensor, or would outside of it. */
+static int64_t place_in_tensor(const struct plain *plain, const struct plain_use *use, int64_t n)
+{
+    int64_t place = 0, rest = use->count;
+    for (int d = 0; d < use->dim_count; d++) {
+        rest /= use->extent[d];
+        place =
+            place * plain->tensor_extent[use->tensor][d] + use->begin[d] + n / rest * use->by[d];
+        n %= rest;
+    }
+    return place;
+}
+
+/* Pieces of the part, and the largest power of two up to 512 bytes that they all begin at multiples
+ * of. */
+static void find_pieces(struct doing *doing, const struct plain_use *use, int bytes)
+{
+    struct instruction *in = &doing->event.in;
+    int64_t before = -2;
+    in->bursts = 0;
+    in->align_bytes = 512;
+    for (int64_t n = 0; n < use->count; n++) {
+        int64_t place = place_in_tensor(doing->plain, use, n);
+        if (place != before + 1) {
+            in->bursts++;
+            while (place * bytes % in->align_bytes)
+                in->align_bytes /= 2;
+        }
+        before = place;
+    }
+    doing->event.has_starts = true;
+}
+
 static bool do_move(struct doing *doing)
 {
     struct plain *plain = doing->plain;
@@ -123,6 +156,11 @@ static bool do_move(struct doing *doing)
             return false;
     in->bursts = number[STEP_BURSTS];
     in->align_bytes = number[STEP_ALIGN];
+    const struct plain_use *tensor = uses[0].tensor >= 0 ? &uses[0] : &uses[1];
+    bool is_told = doing->step->keys[STEP_BURSTS] || doing->step->keys[STEP_ALIGN];
+    int price = hardware_move_price(plain->hw, in->what, in->type, in->to_type);
+    if (!is_told && tensor->tensor >= 0 && price >= 0 && plain->hw->prices[price].burst_table >= 0)
+        find_pieces(doing, tensor, dtype_bytes(tensor == uses ? in->to_type : in->type));
     in->unit = number[STEP_UNIT] != 0;
     in->transpose = number[STEP_TRANSPOSE] != 0;
     return do_on_way(doing, number[STEP_RELU] != 0) && read(doing, 1, uses[1].count) &&
