@@ -195,15 +195,18 @@ int64_t hardware_burst_fs(const struct hardware *hw, const struct price *price, 
 }
 
 int64_t hardware_least_burst_fs(const struct hardware *hw, const struct price *price,
-                                int64_t burst_bytes, int64_t align_bytes)
+                                int64_t least_bytes, int64_t most_bytes, int64_t align_bytes)
 {
     if (price->burst_table < 0)
         return 0;
     const struct burst_table *table = &hw->burst_tables[price->burst_table];
-    int row = burst_row(table, align_bytes);
-    int64_t least = burst_fs_in(table, row, burst_bytes);
-    while (row-- > 0)
-        least = least_of(least, burst_fs_in(table, row, burst_bytes));
+    int64_t least = INT64_MAX;
+    for (int row = burst_row(table, align_bytes); row >= 0; row--) {
+        least = least_of(least, burst_fs_in(table, row, least_bytes));
+        for (int c = 0; c < table->limit_count && table->up_to_bytes[c] < most_bytes; c++)
+            if (table->up_to_bytes[c] >= least_bytes)
+                least = least_of(least, burst_fs_in(table, row, table->up_to_bytes[c] + 1));
+    }
     return least;
 }
 

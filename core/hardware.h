@@ -305,9 +305,10 @@ int hardware_move_price(const struct hardware *hw, int path, enum dtype from, en
 int64_t hardware_burst_fs(const struct hardware *hw, const struct price *price, int64_t burst_bytes,
                           int64_t align_bytes);
 
-/* The same of one that starts at multiples of align_bytes at best: of any class up to that. */
+/* The least that one costs of least_bytes to most_bytes that starts at multiples of align_bytes at
+ * best: of any class up to that. */
 int64_t hardware_least_burst_fs(const struct hardware *hw, const struct price *price,
-                                int64_t burst_bytes, int64_t align_bytes);
+                                int64_t least_bytes, int64_t most_bytes, int64_t align_bytes);
 
 /* What the pieces cost at least into which so many bytes may be cut, however that is done, starting
  * at multiples of align_bytes at best. */

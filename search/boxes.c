@@ -206,13 +206,14 @@ static double points_of(const struct space *space, const struct space_box *box)
 }
 
 /* All tilings of a box, one by one, from an axis on: each a box of its own, but for the first that
- * is legal, where a dive ends. */
+ * is legal, where a dive ends. Largest values first: of tilings with one bound those with more
+ * copies are mostly the faster ones. */
 static void list_box(struct search_run *run, struct piece *piece, const struct open_box *box,
                      int axis)
 {
     struct open_box one = *box;
     if (axis < run->space->axis_count) {
-        for (int v = box->box.first[axis]; v <= box->box.last[axis]; v++) {
+        for (int v = box->box.last[axis]; v >= box->box.first[axis]; v--) {
             one.box.first[axis] = one.box.last[axis] = v;
             list_box(run, piece, &one, axis + 1);
         }

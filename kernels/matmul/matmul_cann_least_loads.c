@@ -109,9 +109,9 @@ static double piece_fs(const struct least *l, bool of_a, int64_t elements)
 {
     if (l->cann->miss_share > 0 && !least_all_miss(l, of_a))
         return cut_row_fs(l, of_a, elements);
-    return (double)hardware_least_burst_fs(l->cann->machine.hw, load_prices_of(l->cann).miss,
-                                           elements * l->cann->machine.type_bytes,
-                                           cann_alignment(l->cann, of_a ? CANN_A : CANN_B));
+    int64_t bytes = elements * l->cann->machine.type_bytes;
+    return (double)hardware_least_burst_fs(l->cann->machine.hw, load_prices_of(l->cann).miss, bytes,
+                                           bytes, cann_alignment(l->cann, of_a ? CANN_A : CANN_B));
 }
 
 /* … in pieces of so many elements at most. */

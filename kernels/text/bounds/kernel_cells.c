@@ -260,6 +260,7 @@ static void share_numbers(struct cell_maker *m, int step, int numbers[CELL_NUMBE
     if (s->missed_parts == MISS_PARTS)
         missed = choose(m, apply(m, EXPRESSION_EQUAL, again, number(m, 1)), bytes, missed);
     int share = s->share == SHARE_MISSES ? missed : apply(m, EXPRESSION_SUBTRACT, bytes, missed);
+    m->cells->steps[step].all = bytes;
     numbers[0] = share;
     if (s->bursts)
         numbers[1] = apply(
@@ -322,6 +323,8 @@ static void make_step(struct cell_maker *m, int number_of)
     struct cell_step *step = &m->cells->steps[number_of];
     *step = (struct cell_step){.numbers = {CELL_NONE, CELL_NONE, CELL_NONE},
                                .condition = CELL_NONE,
+                               .all = CELL_NONE,
+                               .all_runs = CELL_NONE,
                                .depth = m->plan->loops[text->around].depth};
     for (int loop = text->around, l = step->depth; loop > 0; loop = m->plan->loops[loop].around)
         step->loops[--l] = loop;
@@ -330,6 +333,7 @@ static void make_step(struct cell_maker *m, int number_of)
     if (text->condition)
         step->condition = make(m, text->condition);
     if (text->share) { /* where it has something to load */
+        step->all_runs = step->condition;
         int none = number(m, 0), any = apply(m, EXPRESSION_LESS, none, step->numbers[0]);
         step->condition = step->condition < 0 ? any : choose(m, step->condition, any, none);
     }
@@ -362,8 +366,10 @@ static void need(const struct kernel_cells *cells, const struct cell_step *step,
     for (int n = 0; n < CELL_NUMBERS; n++)
         if (step->numbers[n] >= 0)
             needed[step->numbers[n]] = true;
-    if (step->condition >= 0)
-        needed[step->condition] = true;
+    const int others[] = {step->condition, step->all, step->all_runs};
+    for (int i = 0; i < 3; i++)
+        if (others[i] >= 0)
+            needed[others[i]] = true;
     for (int l = 0; l < step->depth; l++) {
         const struct cell_loop *loop = &cells->loops[step->loops[l]];
         needed[loop->rounds] = true;

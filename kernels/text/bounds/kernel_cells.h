@@ -45,7 +45,8 @@ enum { CELL_NUMBERS = 3 };
 
 struct cell_step {
     int numbers[CELL_NUMBERS], condition;
-    int depth;                    /* loops around it, */
+    int all, all_runs; /* of a load in two steps: bytes of both, and its condition in the text */
+    int depth;         /* loops around it, */
     int loops[PROGRAM_MAX_DEPTH]; /* outermost first: plan loops */
     uint64_t asks, begins, ends;  /* of all its cells, as in a cell */
     int list[CELL_LEVELS + 1];    /* in `listed`: level l has [list[l], list[l + 1]) */

@@ -156,15 +156,28 @@ static struct interval choose(struct interval condition, struct interval then,
     return (struct interval){least_of(then.lo, otherwise.lo), most_of(then.hi, otherwise.hi)};
 }
 
-/* Of pieces of several lengths nothing is known but that they take time. */
+/* 0 alignment: to everything. */
 static struct interval burst(const struct tape *tape, int table, struct interval bytes,
                              struct interval alignment)
 {
     const struct price price = {.burst_table = (int8_t)table};
-    if (!is_point(bytes) || !is_point(alignment) || isinf(bytes.lo) || isinf(alignment.lo))
+    const double most = 0x1p62;
+    if (!(bytes.lo >= 1 && bytes.lo < most))
         return (struct interval){0, INFINITY};
-    return point(
-        (double)hardware_burst_fs(tape->hw, &price, (int64_t)bytes.lo, (int64_t)alignment.lo));
+    int64_t lo = (int64_t)bytes.lo, hi = bytes.hi < most ? (int64_t)bytes.hi : INT64_MAX;
+    if (is_point(bytes) && is_point(alignment) && alignment.lo < most)
+        return point((double)hardware_burst_fs(tape->hw, &price, lo, (int64_t)alignment.lo));
+    int64_t align = alignment.lo > 0 && alignment.hi < most ? (int64_t)alignment.hi : 0;
+    return (struct interval){(double)hardware_least_burst_fs(tape->hw, &price, lo, hi, align),
+                             INFINITY};
+}
+
+static struct interval over(struct interval a, struct interval b)
+{
+    const double off = 1e-12;
+    if (!(a.lo >= 0 && b.lo > 0))
+        return everything;
+    return (struct interval){a.lo / b.hi * (1 - off), a.hi / b.lo * (1 + off)};
 }
 
 /* In its caller's body: intervals that come and go through memory would be half of a tape's time.
@@ -208,8 +221,8 @@ compute(const struct tape *tape, const struct tape_operation *o, struct interval
         return truth(a.lo > b.hi, a.hi <= b.lo);
     case TAPE_CHOICE:
         return choose(a, b, c);
-    case TAPE_SHARE:
-        return (struct interval){a.lo / o->number * (1 - 1e-12), a.hi / o->number};
+    case TAPE_OVER:
+        return over(a, b);
     case TAPE_AT_LEAST:
         return (struct interval){most_of(a.lo, b.lo), most_of(a.hi, b.lo)};
     case TAPE_BETWEEN:
@@ -389,7 +402,7 @@ static int shorten(const struct tape *tape, enum tape_op op, int a, int b)
     case TAPE_CDIV:
     case TAPE_DIVIDE:
     case TAPE_UP:
-        return is_number(tape, b, 1) && (tape->is_played || tape->operations[a].op != TAPE_SHARE)
+        return is_number(tape, b, 1) && (tape->is_played || tape->operations[a].op != TAPE_OVER)
                    ? a
                    : -1;
     case TAPE_MIN:
@@ -435,13 +448,6 @@ int tape_choice(struct tape *tape, int condition, int then, int otherwise)
                          .op = TAPE_CHOICE, .a = condition, .b = then, .c = otherwise});
 }
 
-int tape_share(struct tape *tape, int a, int parts)
-{
-    return parts == 1
-               ? a
-               : put(tape, (struct tape_operation){.op = TAPE_SHARE, .a = a, .number = parts});
-}
-
 int tape_burst(struct tape *tape, int bytes, int alignment, int table)
 {
     return put(tape, (struct tape_operation){
@@ -452,10 +458,10 @@ int tape_burst(struct tape *tape, int bytes, int alignment, int table)
 
 static int operand_count(enum tape_op op)
 {
-    return op <= TAPE_INPUT                                         ? 0
-           : op == TAPE_LOG2 || op == TAPE_POW2 || op == TAPE_SHARE ? 1
-           : op == TAPE_CHOICE                                      ? 3
-                                                                    : 2;
+    return op <= TAPE_INPUT                     ? 0
+           : op == TAPE_LOG2 || op == TAPE_POW2 ? 1
+           : op == TAPE_CHOICE                  ? 3
+                                                : 2;
 }
 
 /* From the end on, as operands come first; then what is needed moves together. */

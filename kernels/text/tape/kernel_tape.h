@@ -44,7 +44,7 @@ enum tape_op {
     TAPE_LESS,
     TAPE_AT_MOST,
     TAPE_CHOICE,   /* a: condition, then, else */
-    TAPE_SHARE,    /* a over a number, not rounded but down, by far more than a double errs */
+    TAPE_OVER,     /* a over b, both ends off by far more than a double errs */
     TAPE_AT_LEAST, /* a, known to be b or more */
     TAPE_BETWEEN,  /* any from a to b */
     TAPE_BURST,    /* fs of a piece of a bytes with alignment b, by table number `number` */
@@ -84,7 +84,6 @@ int tape_number(struct tape *tape, double number);
 int tape_input(struct tape *tape, int number, double least, double most);
 int tape_apply_any(struct tape *tape, enum tape_op op, int a, int b);
 int tape_choice(struct tape *tape, int condition, int then, int otherwise);
-int tape_share(struct tape *tape, int a, int parts);
 int tape_burst(struct tape *tape, int bytes, int alignment, int table);
 
 static inline struct interval tape_known(const struct tape *tape, int a)

@@ -69,8 +69,10 @@ struct trace_sum trace_step(struct tracer *t, int step, struct trace_price price
                             struct trace_times *times);
 
 /* kernel_trace_whole.c: is what a step does in all rounds of the loop on a level at least what it
- * would do in one round of all its range? *group: it and the loops that are cut from it, bits. */
-bool trace_is_subadditive(const struct tracer *t, int step, int level, uint64_t *group);
+ * would do in one round of all its range? *group: it and the loops that are cut from it, bits.
+ * `of_all`: is what a load in two steps does in both? */
+bool trace_is_subadditive(const struct tracer *t, int step, bool of_all, int level,
+                          uint64_t *group);
 
 /* kernel_trace_ends.c: what comes before the first and after the last instruction of each chain,
  * and between them; of the last one the time of phases. */

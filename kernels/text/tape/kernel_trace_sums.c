@@ -16,6 +16,8 @@ struct summing {
     struct trace_price price;
     struct trace_times *times;
     uint64_t whole;  /* text loops of which one round is all */
+    uint64_t first;  /* text loops of which one round counts */
+    bool of_all;     /* of a load in two steps: what both do */
     int looks;       /* at one instruction */
     int parts;       /* of rounds that begin elsewhere */
     bool keeps_rest; /* some step runs in first rounds only */
@@ -127,13 +129,14 @@ static struct trace_sum sum_one(const struct summing *s)
     struct tracer *t = s->t;
     const struct cell_step *step = cells_of(s);
     struct trace_sum one = {number(s, 1), number(s, 0), number(s, 0)};
+    int condition = s->of_all ? step->all_runs : step->condition;
     int n[CELL_NUMBERS] = {0};
     for (int i = 0; i < CELL_NUMBERS && step->numbers[i] >= 0; i++)
         n[i] = t->cells[step->numbers[i]];
     switch (t->plan->steps[s->step].kind) {
     case INSTRUCTION_MOVE:
-        one.units = n[0];
-        one.burst_fs = s->whole ? one.burst_fs : move_burst_fs(s, n);
+        one.units = s->of_all ? t->cells[step->all] : n[0];
+        one.burst_fs = s->whole || s->of_all ? one.burst_fs : move_burst_fs(s, n);
         break;
     case INSTRUCTION_MATRIX:
         one.units = blocks_of(s, n);
@@ -144,9 +147,9 @@ static struct trace_sum sum_one(const struct summing *s)
     default:
         one.units = n[0];
     }
-    if (step->condition < 0)
+    if (condition < 0)
         return one;
-    int runs = t->cells[step->condition], none = number(s, 0);
+    int runs = t->cells[condition], none = number(s, 0);
     return (struct trace_sum){tape_choice(t->tape, runs, one.instructions, none),
                               tape_choice(t->tape, runs, one.units, none),
                               tape_choice(t->tape, runs, one.burst_fs, none)};
@@ -245,7 +248,8 @@ static int whole_of(const struct summing *s, int text_loop)
 {
     const struct kernel_plan *plan = s->t->plan;
     int range = range_of(s, text_loop);
-    return plan->dealt >> text_loop & 1 ? tape_share(s->t->tape, range, plan->dealers) : range;
+    return plan->dealt >> text_loop & 1 ? apply(s, TAPE_OVER, range, number(s, plan->dealers))
+                                        : range;
 }
 
 static struct level level_of(const struct summing *s, int number_of, struct way way)
@@ -263,7 +267,7 @@ static struct level level_of(const struct summing *s, int number_of, struct way 
         .first = {none, none, none},
         .rounds = apply(s, TAPE_MAX, t->cells[cells->rounds], none),
         .cells = cells,
-        .once = t->plan->steps[s->step].once >> text_loop & 1,
+        .once = (t->plan->steps[s->step].once | s->first) >> text_loop & 1,
         .begins = step->begins >> text_loop & 1,
         .ends = step->ends >> text_loop & 1,
         .asks = step->asks >> text_loop & 1,
@@ -390,7 +394,7 @@ static void strengthen(struct summing *s, struct level *loop)
     struct tracer *t = s->t;
     uint64_t group, whole = s->whole;
     if (t->tape->is_played || range_of(s, loop->text_loop) < 0 ||
-        !trace_is_subadditive(t, s->step, loop->number, &group))
+        !trace_is_subadditive(t, s->step, s->of_all, loop->number, &group))
         return;
     int range = whole_of(s, loop->text_loop);
     s->whole |= group;
@@ -466,6 +470,56 @@ static struct trace_sum sum_rounds(struct summing *s, int level, struct way way)
     return sum;
 }
 
+/* Rounds that load the same; 2 where they are not known to be as many in all rounds of others. */
+static int rounds_again(const struct summing *s)
+{
+    const struct cell_step *step = cells_of(s);
+    int again = number(s, 1);
+    for (int l = 0; l < step->depth; l++) {
+        int rounds = s->t->work->cells.loops[step->loops[l]].rounds;
+        if (!plan_loads_again(s->t->plan, s->step, step->loops[l]))
+            continue;
+        if (s->t->work->cells.cells[rounds].loops)
+            return number(s, 2);
+        again =
+            apply(s, TAPE_MULTIPLY, again, apply(s, TAPE_MAX, s->t->cells[rounds], number(s, 1)));
+    }
+    return again;
+}
+
+/* Bytes of a share, which are at least: of what is loaded for the first time, so in one round of
+ * those that load the same and by one core of those that do, the part that misses, less what each
+ * load rounds off, unless it is the only one; and the rest. */
+static int share_units(const struct summing *own, const struct trace_sum *sum)
+{
+    struct tracer *t = own->t;
+    const struct plan_step *step = &t->plan->steps[own->step];
+    struct trace_times ignored;
+    struct summing s = *own;
+    const struct way way = {.exists = number(own, 1)};
+    s.times = &ignored;
+    s.of_all = true;
+    s.looks = 0;
+    struct trace_sum all = sum_rounds(&s, 1, way);
+    s.first = step->again & ~t->plan->dealt;
+    s.looks = 0;
+    int missed = sum_rounds(&s, 1, way).units;
+    missed = apply(&s, TAPE_MULTIPLY, missed, number(&s, (double)step->missed_parts / MISS_PARTS));
+    int again = step->missed_parts == MISS_PARTS ? rounds_again(own) : number(&s, 2);
+    for (int a = 0; a < step->alike_count; a++) {
+        int share = trace_expression(t, step->alike[a].name);
+        int cores = apply(&s, TAPE_CDIV, number(&s, (double)step->alike[a].whole),
+                          apply(&s, TAPE_MAX, share, number(&s, 1)));
+        missed = apply(&s, TAPE_OVER, missed, cores);
+        again = apply(&s, TAPE_MULTIPLY, again, cores);
+    }
+    int off = apply(&s, TAPE_MULTIPLY, all.instructions, number(&s, MISS_GRAIN));
+    off = tape_choice(t->tape, apply(&s, TAPE_AT_MOST, again, number(&s, 1)), number(&s, 0), off);
+    int units = apply(&s, TAPE_SUBTRACT, step->share == SHARE_MISSES ? missed : all.units,
+                      step->share == SHARE_MISSES ? off : missed);
+    return apply(&s, TAPE_AT_LEAST, sum->units, units);
+}
+
 struct trace_sum trace_step(struct tracer *t, int step, struct trace_price price,
                             struct trace_times *times)
 {
@@ -487,5 +541,7 @@ struct trace_sum trace_step(struct tracer *t, int step, struct trace_price price
     for (int l = 0; l < CELL_LEVELS; l++)
         if (times->turn_fs[l] < 0)
             times->turn_fs[l] = times->last_fs[depth];
+    if (t->plan->steps[step].share && !t->tape->is_played && !t->failed)
+        sum.units = share_units(&s, &sum);
     return sum;
 }

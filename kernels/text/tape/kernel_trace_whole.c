@@ -107,20 +107,20 @@ static bool find_group(const struct tracer *t, const struct cell_step *step, int
     return true;
 }
 
-bool trace_is_subadditive(const struct tracer *t, int number, int level, uint64_t *group)
+bool trace_is_subadditive(const struct tracer *t, int number, bool of_all, int level,
+                          uint64_t *group)
 {
     const struct cell_step *step = &t->work->cells.steps[number];
-    int hanging = 0;
+    int hanging = 0, condition = of_all ? step->all_runs : step->condition;
     if (!find_group(t, step, level, group) || t->plan->steps[number].once & *group)
         return false;
     struct whole whole = {t, *group};
     bool is_move = t->plan->steps[number].kind == INSTRUCTION_MOVE;
     for (int n = 0; n < CELL_NUMBERS && step->numbers[n] >= 0 && !(is_move && n > 0); n++) {
-        enum kind kind = kind_of(&whole, step->numbers[n]);
+        enum kind kind = kind_of(&whole, of_all ? step->all : step->numbers[n]);
         if (kind == KIND_OTHER)
             return false;
         hanging += kind != KIND_CONSTANT;
     }
-    return hanging <= 1 &&
-           !(step->condition >= 0 && t->work->cells.cells[step->condition].loops & *group);
+    return hanging <= 1 && !(condition >= 0 && t->work->cells.cells[condition].loops & *group);
 }
