@@ -32,7 +32,8 @@ struct kernel_values {
     const struct hardware *hw;                   /* not owned; asked by lanes() and has() */
     enum dtype dtype, result;                    /* of elements; of results, as --out-type says */
     int64_t pads[KERNEL_MAX_SIZES];              /* what sizes are multiples of */
-    int64_t wholes[KERNEL_MAX_SIZES];            /* sizes, rounded up to their pads */
+    int64_t given[KERNEL_MAX_SIZES];             /* sizes, as tensors in memory have them */
+    int64_t wholes[KERNEL_MAX_SIZES];            /* the same, rounded up to their pads */
     struct kernel_range sizes[KERNEL_MAX_SIZES]; /* the same, or a core's share of it */
     int64_t axes[KERNEL_MAX_AXES];
     int64_t cores;                               /* that work, where they share something */

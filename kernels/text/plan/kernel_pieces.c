@@ -15,7 +15,8 @@ struct pieces {
     struct kernel_plan *plan;
     const struct plan_part *part;
     struct kernel_place at;
-    int64_t extent[KERNEL_MAX_DIMS]; /* the tensor's */
+    int64_t extent[KERNEL_MAX_DIMS]; /* the tensor's, with the pads of sizes, */
+    int64_t pitch[KERNEL_MAX_DIMS];  /* and without, as it lies in memory */
     int bytes;                       /* of an element */
     struct expression *nodes;
     int count; /* of nodes; beyond MOST_NODES: there are too many */
@@ -210,9 +211,9 @@ static enum status align_at(struct pieces *p, int d, const struct expression **a
     int64_t inner = 1;
     bool overflow = false;
     for (int i = d + 1; i < p->part->dim_count; i++)
-        overflow |= __builtin_mul_overflow(inner, p->extent[i], &inner);
+        overflow |= __builtin_mul_overflow(inner, p->pitch[i], &inner);
     TRY(unit_of(p, d, &unit));
-    unit = divisor(p, unit, number(p, p->extent[d]));
+    unit = divisor(p, unit, number(p, p->pitch[d]));
     overflow |= __builtin_mul_overflow(inner, (int64_t)p->bytes, &inner);
     *align = divisor(p, multiply(p, unit, number(p, overflow ? 1 : inner)), number(p, MOST_ALIGN));
     return STATUS_OK;
@@ -264,10 +265,16 @@ static enum status keep(struct pieces *p)
     return STATUS_OK;
 }
 
-static enum status find(struct pieces *p, const struct kernel_env *env, struct plan_step *step)
+static enum status find(struct pieces *p, struct kernel_env *env, struct plan_step *step)
 {
-    for (int d = 0; d < p->part->dim_count; d++)
+    struct kernel_values *values = &env->values;
+    for (int d = 0; d < p->part->dim_count; d++) {
+        memcpy(values->wholes, p->values->wholes, sizeof values->wholes);
         TRY(plan_tensor_extent(env, p->part->tensor, d, &p->extent[d], p->error));
+        memcpy(values->wholes, p->values->given, sizeof values->wholes);
+        TRY(plan_tensor_extent(env, p->part->tensor, d, &p->pitch[d], p->error));
+        p->pitch[d] = p->pitch[d] > 0 ? p->pitch[d] : 1;
+    }
     p->nodes = calloc(MOST_NODES, sizeof *p->nodes);
     if (!p->nodes)
         return error_memory(p->error);

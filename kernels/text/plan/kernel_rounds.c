@@ -31,6 +31,7 @@ enum status kernel_values_set(struct kernel_values *values, const struct kernel_
                 error, STATUS_INVALID,
                 "size %s is %lld, expected %lld or more, and with its pad at most 2^62",
                 kernel->sizes[n].name.text, (long long)given[n], (long long)least);
+        values->given[n] = given[n];
         values->wholes[n] = round_up(given[n], pad);
         values->sizes[n] = (struct kernel_range){.length = values->wholes[n]};
     }

@@ -97,37 +97,53 @@ static bool do_on_way(struct doing *doing, bool relu)
     return read(doing, 2, doing->event.uses[2].count);
 }
 
-/* Where the n-th element of the part lies in its tensor, or would outside of it. */
-static int64_t place_in_tensor(const struct plain *plain, const struct plain_use *use, int64_t n)
+/* Where the n-th element of the part lies in a tensor of these extents, or would outside of it. */
+static int64_t place_in_tensor(const int64_t extent[], const struct plain_use *use, int64_t n)
 {
     int64_t place = 0, rest = use->count;
     for (int d = 0; d < use->dim_count; d++) {
         rest /= use->extent[d];
-        place =
-            place * plain->tensor_extent[use->tensor][d] + use->begin[d] + n / rest * use->by[d];
+        place = place * extent[d] + use->begin[d] + n / rest * use->by[d];
         n %= rest;
     }
     return place;
 }
 
-/* Pieces of the part, and the largest power of two up to 512 bytes that they all begin at multiples
- * of. */
-static void find_pieces(struct doing *doing, const struct plain_use *use, int bytes)
+/* Of a tensor without the pads of sizes. */
+static bool memory_extents(struct plain *plain, int tensor, int64_t extent[])
+{
+    struct kernel_values values = plain->values;
+    const struct expression *dim = plain->text->tensors[tensor].dims;
+    for (int s = 0; s < plain->text->size_count; s++) {
+        values.wholes[s] = values.given[s];
+        values.sizes[s] = (struct kernel_range){.length = values.given[s]};
+    }
+    for (int d = 0; dim; dim = dim->next)
+        if (kernel_number(&values, dim, &extent[d++], NULL) != STATUS_OK)
+            return false;
+    return true;
+}
+
+/* Pieces of the part, pads and all, and the largest power of two up to 512 bytes that they all
+ * begin at multiples of in memory. */
+static bool find_pieces(struct doing *doing, const struct plain_use *use, int bytes)
 {
     struct instruction *in = &doing->event.in;
-    int64_t before = -2;
+    int64_t extent[KERNEL_MAX_DIMS], before = -2;
+    if (!memory_extents(doing->plain, use->tensor, extent))
+        return WRONG(doing, "a tensor without extents");
     in->bursts = 0;
     in->align_bytes = 512;
     for (int64_t n = 0; n < use->count; n++) {
-        int64_t place = place_in_tensor(doing->plain, use, n);
-        if (place != before + 1) {
-            in->bursts++;
-            while (place * bytes % in->align_bytes)
-                in->align_bytes /= 2;
-        }
+        int64_t place = place_in_tensor(doing->plain->tensor_extent[use->tensor], use, n);
+        int64_t start = place_in_tensor(extent, use, n) * bytes;
+        in->bursts += place != before + 1;
+        while (place != before + 1 && start % in->align_bytes)
+            in->align_bytes /= 2;
         before = place;
     }
     doing->event.has_starts = true;
+    return true;
 }
 
 static bool do_move(struct doing *doing)
@@ -159,8 +175,10 @@ static bool do_move(struct doing *doing)
     const struct plain_use *tensor = uses[0].tensor >= 0 ? &uses[0] : &uses[1];
     bool is_told = doing->step->keys[STEP_BURSTS] || doing->step->keys[STEP_ALIGN];
     int price = hardware_move_price(plain->hw, in->what, in->type, in->to_type);
-    if (!is_told && tensor->tensor >= 0 && price >= 0 && plain->hw->prices[price].burst_table >= 0)
-        find_pieces(doing, tensor, dtype_bytes(tensor == uses ? in->to_type : in->type));
+    if (!is_told && tensor->tensor >= 0 && price >= 0 &&
+        plain->hw->prices[price].burst_table >= 0 &&
+        !find_pieces(doing, tensor, dtype_bytes(tensor == uses ? in->to_type : in->type)))
+        return false;
     in->unit = number[STEP_UNIT] != 0;
     in->transpose = number[STEP_TRANSPOSE] != 0;
     return do_on_way(doing, number[STEP_RELU] != 0) && read(doing, 1, uses[1].count) &&
