@@ -29,6 +29,7 @@ struct tune {
     const char *trace; /* a file to write; NULL: none */
     struct search_log log;
     struct landscape_file landscape;
+    bool strict; /* an answer that leaves something out is none */
 };
 
 static const struct cli_option options[] = {
@@ -72,6 +73,9 @@ static const struct cli_option options[] = {
     {"tilings", "N", "of a range: N tilings with the least such regret", 2,
      .count = offsetof(struct tune, range.tilings), .most = 100000},
     {.help = "What the answer adds:", .group = 3},
+    {"strict", NULL,
+     "exit status 1 where the description has no price for what the kernel does (left out)", 3,
+     .flag = offsetof(struct tune, strict)},
     {"compare", NULL, "knn, cubefx: the times of what could be used instead", 3, .take = task_take},
     {"count", "N",
      "so many calls: their time, and of weights that lie row by row what bringing them into blocks "
@@ -166,6 +170,8 @@ static bool answer_with(struct tune *tune, const struct job_result *found)
     bool any = tune_answer_write(task, &answer);
     if (tune->page.output)
         tune_page_write(&tune->page, &task->common, &answer, tune->landscape.axes);
+    if (tune->strict && json_object_get(answer.details, "left_out"))
+        any = false;
     json_decref(answer.details);
     return any;
 }

@@ -623,8 +623,34 @@ try_values() {
     said 'no tiling of this space is legal'
 }
 
+# Bytes from memory cost a text what they cost --op matmul, in a cold cache, beyond a warm one's room
+# and in pieces; windows of 3 %.
+try_memory() {
+    local text=matmul_epilogue shape cache ns
+    while read -r shape cache; do
+        local job=(--shape "$shape" --hw ascend910b2 --cache "$cache" --json)
+        answer 0 --op matmul "${job[@]}"
+        ns=$(jq .best.time_ns answer)
+        answer 0 --kernel $text "${job[@]}"
+        holds ".best.time_ns > $ns * 0.97 and .best.time_ns < $ns * 1.03" '.search.optimal'
+    done <<'END'
+64x3584x37888 cold
+16x8192x65536 warm
+128x4096x32000 cold
+4096x4096x1024 warm
+END
+    answer 0 explain --kernel $text --shape 64x3584x37888 --hw ascend910b2 --cache cold
+    said ' bytes in 256 bursts that miss '
+    answer 0 --kernel $text --shape 512x512x512 --hw ascend910b2 --strict
+    answer 1 --kernel rotary --shape 8x512x128 --hw ascend910b2 --strict
+    said 'gm->ub  no price for short pieces, here of 128 bytes'
+    answer 0 --kernel rotary --shape 8x512x128 --hw ascend910b2 --json
+    holds '.left_out | keys == ["gm->ub", "ub->gm"]'
+}
+
 try_new
 try_empty
+try_memory
 try_values
 try_chips
 try_reasons

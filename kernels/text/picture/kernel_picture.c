@@ -248,6 +248,7 @@ enum status kernel_details(const struct problem *problem, const struct space *sp
         if (found && found->is_possible && kernel_set_tiling(ks, best, &values, NULL)) {
             add_doubts(&values, &found->plan, result->unsure, details);
             kernel_add_roofline(ks, &found->plan, details);
+            kernel_add_left_out(&values, &found->plan, details);
         }
     }
     return STATUS_OK;
@@ -268,6 +269,7 @@ static enum status draw(struct picture *p, const struct tiling *tiling, json_t *
     add_buffers(p, &room, picture);
     if (!is_legal)
         return STATUS_OK;
+    kernel_add_left_out(&p->env.values, p->plan, picture);
     TRY(picture_add_flags(p, tiling, picture, error));
     return picture_add_bounds(p, picture, error);
 }

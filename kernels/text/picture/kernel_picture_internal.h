@@ -29,6 +29,10 @@ struct picture {
 enum status picture_add_flags(const struct picture *p, const struct tiling *tiling, json_t *picture,
                               struct error *error);
 
+/* kernel_left_out.c: what the description has no price for, if anything, by path. */
+void kernel_add_left_out(const struct kernel_values *values, const struct kernel_plan *plan,
+                         json_t *details);
+
 /* What the lower bound is made of: steps of which no two can run at once, and buses. */
 enum status picture_add_bounds(const struct picture *p, json_t *picture, struct error *error);
 

@@ -282,6 +282,53 @@ static enum status find(struct pieces *p, struct kernel_env *env, struct plan_st
     return keep(p);
 }
 
+/* Of a step with a part of a tensor. */
+static enum status derive(struct kernel_plan *plan, struct kernel_env *env,
+                          const struct kernel_values *values, struct plan_step *step,
+                          struct error *error)
+{
+    const struct plan_part *part = &step->parts[step->parts[0].tensor < 0];
+    struct pieces p = {
+        .values = values,
+        .plan = plan,
+        .part = part,
+        .at = plan->kernel->lines[step->line].at,
+        .bytes = dtype_bytes(kernel_type(values, plan->kernel->tensors[part->tensor].type)),
+        .error = error};
+    enum status status = find(&p, env, step);
+    free(p.nodes);
+    return status;
+}
+
+void plan_clear_pieces(struct kernel_plan *plan)
+{
+    for (int i = 0; i < plan->made_count; i++)
+        free(plan->made[i]);
+    free(plan->made);
+    plan->made = NULL;
+    plan->made_count = 0;
+}
+
+enum status plan_count_pieces(const struct kernel_plan *plan, const struct kernel_env *env,
+                              int number, int64_t *pieces, struct error *error)
+{
+    struct kernel_plan keeper = *plan;
+    struct plan_step step = plan->steps[number];
+    struct kernel_env *whole = calloc(1, sizeof *whole);
+    enum status status = whole ? STATUS_OK : error_memory(error);
+    keeper.made = NULL;
+    keeper.made_count = 0;
+    if (whole && !step.bursts) {
+        whole->values = env->values;
+        status = derive(&keeper, whole, &env->values, &step, error);
+    }
+    if (status == STATUS_OK)
+        status = kernel_number(&env->values, step.bursts, pieces, error);
+    plan_clear_pieces(&keeper);
+    free(whole);
+    return status;
+}
+
 enum status plan_find_pieces(const struct kernel_values *values, struct kernel_plan *plan,
                              struct error *error)
 {
@@ -297,15 +344,7 @@ enum status plan_find_pieces(const struct kernel_values *values, struct kernel_p
         if (step->kind != INSTRUCTION_MOVE || step->bursts || step->align || part->tensor < 0 ||
             plan->hw->prices[step->price].burst_table < 0)
             continue;
-        struct pieces p = {
-            .values = values,
-            .plan = plan,
-            .part = part,
-            .at = plan->kernel->lines[step->line].at,
-            .bytes = dtype_bytes(kernel_type(values, plan->kernel->tensors[part->tensor].type)),
-            .error = error};
-        status = find(&p, env, step);
-        free(p.nodes);
+        status = derive(plan, env, values, step, error);
     }
     free(env);
     return status;

@@ -305,11 +305,7 @@ enum status kernel_plan_make(const struct kernel_values *values, struct kernel_p
 
 void kernel_plan_clear(struct kernel_plan *plan)
 {
-    for (int i = 0; i < plan->made_count; i++)
-        free(plan->made[i]);
-    free(plan->made);
-    plan->made = NULL;
-    plan->made_count = 0;
+    plan_clear_pieces(plan);
     free(plan->steps);
     plan->steps = NULL;
     plan->step_count = 0;

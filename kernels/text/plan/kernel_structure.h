@@ -96,6 +96,12 @@ enum status plan_missed_bytes(const struct kernel_plan *plan, const struct kerne
 enum status plan_find_pieces(const struct kernel_values *values, struct kernel_plan *plan,
                              struct error *error);
 
+void plan_clear_pieces(struct kernel_plan *plan);
+
+/* Of a step with a part of a tensor, in the current rounds, whatever its path costs. */
+enum status plan_count_pieces(const struct kernel_plan *plan, const struct kernel_env *env,
+                              int number, int64_t *pieces, struct error *error);
+
 /* kernel_deal.c: fills `dealt`; what is loaded once is known. */
 void plan_deal(struct kernel_plan *plan);
 
