@@ -90,7 +90,7 @@ completes() { # shell, all that is expected, word…
 for shell in bash zsh fish; do
     command -v $shell >/dev/null || { missing+=($shell); continue; }
     check "$shell: commands" completes $shell 'simulate' si
-    check "$shell: options of the main job" completes $shell '--steps --strategy' --st
+    check "$shell: options of the main job" completes $shell '--steps --strategy --strict' --st
     check "$shell: options of a command" completes $shell '--shard' sweep --sha
     check "$shell: strategies" completes $shell 'bound exhaustive random' --strategy ''
     check "$shell: operators" completes $shell 'cubefx knn matmul' explain --op ''
