@@ -74,6 +74,9 @@ static void write_text(const struct printing *printing, const struct tiling *til
     struct error error;
     char title[PROBLEM_TITLE_SIZE], text[TILING_TEXT_SIZE];
     int cores = space->kind->cores_used(space, tiling, printing->part);
+    bool sure = true;
+    if (space->kind->content)
+        cli_require(space->kind->content(space, tiling, &sure, &error), &error);
     program_reset(&program, task->job.hw);
     cli_require(generate_program(space, tiling, printing->part, NULL, &program, &error), &error);
     tiling_text(space->axes, space->axis_count, tiling, text, sizeof text);
@@ -84,6 +87,10 @@ static void write_text(const struct printing *printing, const struct tiling *til
         fprintf(out, "each of %d cores in step\n# %s\n", cores, text);
     if (space->kind->parts[1])
         fprintf(out, "# part %s\n", space->kind->parts[printing->part]);
+    if (!sure)
+        fputs(
+            "# whether all that is read was written, and stored once, takes too long to find out\n",
+            out);
     cli_require(program_print(&program, out, &error), &error);
     program_clear(&program);
 }

@@ -21,6 +21,13 @@ static void put_head(const struct tune_answer *a, const struct style *style, FIL
     text_put_hardware(hw, style, out);
 }
 
+/* Of what computes nothing: bytes that its tensors have, in GB/s; 0: not known. */
+static double tensors_gbps(const struct tune_answer *a, double ns)
+{
+    const json_t *roofline = json_object_get(a->details, "roofline");
+    return (double)json_integer_value(json_object_get(roofline, "tensors_once_bytes")) / ns;
+}
+
 static void put_chip_time(const struct tune_answer *a, const struct found *found,
                           const struct style *style, FILE *out)
 {
@@ -41,6 +48,9 @@ static void put_chip_time(const struct tune_answer *a, const struct found *found
                       a->cores == 1 ? "" : "s");
     else if (isfinite(gflops))
         text_put_line("rate", style, out, "%s", text_rate(gflops, rate));
+    else if (tensors_gbps(a, found_ns(found)) > 0)
+        text_put_line("rate", style, out, "%.0f GB/s of its tensors, each moved once",
+                      tensors_gbps(a, found_ns(found)));
     text_put_line("lower bound", style, out, "%s for this tiling; roofline of the problem %s",
                   text_time((double)found->bound_fs / FS_PER_NS, bound),
                   text_time(tune_roofline_ns(a), roofline));

@@ -1,6 +1,8 @@
 /* Blocks that have the wanted values, with those alone; the others are left out. */
 #include "search/restrict.h"
 
+#include "core/operator.h"
+
 #include <assert.h>
 #include <stdlib.h>
 

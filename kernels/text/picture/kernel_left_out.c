@@ -47,15 +47,6 @@ static int64_t piece_bytes(const struct left_out *l, int step)
     return pieces > 1 ? in.bytes / pieces : 0;
 }
 
-static bool is_gathered(const struct plan_part *part)
-{
-    for (int d = 0; d < part->dim_count; d++)
-        if ((part->dims[d].reach == REACH_ONE || part->dims[d].reach == REACH_SOME) &&
-            !part->dims[d].from)
-            return true;
-    return false;
-}
-
 static void look_at(const struct left_out *l, int step)
 {
     const struct plan_step *s = &l->plan->steps[step];
@@ -66,7 +57,7 @@ static void look_at(const struct left_out *l, int step)
         say(l, step, "transposed", "no price of its own: as without; the time may be too short");
     if (tensor->tensor < 0)
         return;
-    if (is_gathered(tensor))
+    if (plan_is_gathered(tensor))
         say(l, step, "gathered",
             "no price for elements that data pick: as if they lay together; the time may be too "
             "short");

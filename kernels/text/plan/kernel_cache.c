@@ -54,15 +54,6 @@ static enum status tensor_bytes(const struct misses *m, double *bytes)
 
 /* ------------------------------------------------------------------ what is loaded again */
 
-static bool is_gathered(const struct plan_part *part)
-{
-    for (int d = 0; d < part->dim_count; d++)
-        if ((part->dims[d].reach == REACH_ONE || part->dims[d].reach == REACH_SOME) &&
-            !part->dims[d].from)
-            return true;
-    return false;
-}
-
 /* Is it a size of no more than it is a multiple of? Nothing cuts it. */
 static bool is_one_unit(const struct misses *m, const struct expression *name)
 {
@@ -178,15 +169,10 @@ static enum status find_behind(const struct misses *m, const struct plan_step *s
     return STATUS_OK;
 }
 
-/* Makes room for a step behind another one, in the same body and rounds, that is like it. */
-static enum status double_step(const struct misses *m, int number)
+/* Puts a step behind another one, in the same body and rounds, that is like it. */
+static void double_step(struct kernel_plan *plan, int number)
 {
-    struct kernel_plan *plan = m->plan;
-    const struct plan_step *step = &plan->steps[number];
-    int item = plan->loops[step->around].first_item, loop = step->around;
-    if (plan->step_count == PLAN_MAX_STEPS || plan->item_count == PLAN_MAX_ITEMS)
-        return plan_fail(m->error, plan->kernel->lines[step->line].at,
-                         "more than %d steps with those that miss the cache", PLAN_MAX_STEPS);
+    int loop = plan->steps[number].around, item = plan->loops[loop].first_item;
     while (plan->items[item].is_loop || plan->items[item].number != number)
         item++;
     for (int i = 0; i < plan->item_count; i++)
@@ -203,7 +189,6 @@ static enum status double_step(const struct misses *m, int number)
     size_t rest = (size_t)(plan->step_count++ - number);
     memmove(&plan->steps[number + 1], &plan->steps[number], rest * sizeof *plan->steps);
     memmove(&plan->matters[number + 1], &plan->matters[number], rest * sizeof *plan->matters);
-    return STATUS_OK;
 }
 
 /* Can it be cut in two where it lies, bytes of the one behind those of the other? */
@@ -224,13 +209,14 @@ static enum status load(const struct misses *m, int *number)
     TRY(find_behind(m, step, &behind, &is_there));
     if (!is_there || parts == 0)
         return STATUS_OK;
-    if (!is_gathered(part)) {
+    if (!plan_is_gathered(part)) {
         TRY(find_again(m, step));
         TRY(find_alike(m, step));
     }
     bool is_split = parts < MISS_PARTS || step->again || step->alike_count;
-    if (is_split && is_one_piece(m->plan, *number)) {
-        TRY(double_step(m, *number));
+    if (is_split && is_one_piece(m->plan, *number) && m->plan->step_count < PLAN_MAX_STEPS &&
+        m->plan->item_count < PLAN_MAX_ITEMS) {
+        double_step(m->plan, *number);
         step->missed_parts = parts;
         step->share = SHARE_HITS;
         step[1] = *step;

@@ -210,3 +210,12 @@ enum status plan_make_parts(const struct kernel_values *values, struct kernel_pl
     }
     return STATUS_OK;
 }
+
+bool plan_is_gathered(const struct plan_part *part)
+{
+    for (int d = 0; d < part->dim_count; d++)
+        if ((part->dims[d].reach == REACH_ONE || part->dims[d].reach == REACH_SOME) &&
+            !part->dims[d].from)
+            return true;
+    return false;
+}

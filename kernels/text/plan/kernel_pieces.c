@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_NODES = 192, MOST_ALIGN = 512 };
+enum { MOST_NODES = 512, MOST_ALIGN = 512 };
 
 struct pieces {
     const struct kernel_values *values;
@@ -155,6 +155,8 @@ static enum status unit_of_number(struct pieces *p, const struct expression *e,
 {
     const struct expression *a = NULL, *b = NULL;
     *unit = number(p, 1);
+    if (p->count > MOST_NODES / 2)
+        return STATUS_OK;
     switch (e->op) {
     case EXPRESSION_NUMBER:
         *unit = e->number ? number(p, e->number > 0 ? e->number : -e->number) : NULL;

@@ -43,6 +43,9 @@ uint64_t kernel_asked(const struct kernel_text *kernel, uint64_t loops);
 enum status plan_make_parts(const struct kernel_values *values, struct kernel_plan *plan,
                             int number, struct error *error);
 
+/* Do data pick which elements it has? */
+bool plan_is_gathered(const struct plan_part *part);
+
 /* kernel_tiles.c: what a tile is in a nest that has its steps; and is each used in its life alone,
  * with as many copies as its stages ask for? */
 enum status plan_make_tile(struct plan_maker *maker, int number);

@@ -254,7 +254,7 @@ enum status run_step(struct runner *r, int number)
     struct running run = {.r = r, .number = number, .step = &r->plan.steps[number]};
     bool is_run;
     TRY(plan_runs(&r->plan, r->env, number, &is_run, r->error));
-    if (!is_run)
+    if (!is_run || run.step->share == SHARE_HITS) /* the step before it loads all */
         return STATUS_OK;
     TRY(plan_instruction(&r->plan, r->env, number, &run.in, r->error));
     r->run->steps++;
