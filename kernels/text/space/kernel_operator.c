@@ -193,7 +193,7 @@ static void set_types(struct kernel_operator *made)
 
 /* The text, what its reader decided where it had a choice, and which edition of the language it
  * is: with another one the same text may take another time. */
-enum { LANGUAGE_EDITION = 4 };
+enum { LANGUAGE_EDITION = 5 };
 
 static void put_meaning(const struct kernel_text *text, FILE *out)
 {
