@@ -254,7 +254,7 @@ static void share_numbers(struct cell_maker *m, int step, int numbers[CELL_NUMBE
             m, EXPRESSION_MULTIPLY, again,
             apply(m, EXPRESSION_CDIV, number(m, s->alike[a].whole), make(m, s->alike[a].name)));
     int parts = apply(m, EXPRESSION_MULTIPLY, bytes, number(m, s->missed_parts));
-    int each = apply(m, EXPRESSION_MULTIPLY, again, number(m, MISS_PARTS * MISS_GRAIN));
+    int each = apply(m, EXPRESSION_MULTIPLY, again, number(m, (int64_t)MISS_PARTS * MISS_GRAIN));
     int missed = apply(m, EXPRESSION_MULTIPLY, apply(m, EXPRESSION_DIVIDE, parts, each),
                        number(m, MISS_GRAIN));
     if (s->missed_parts == MISS_PARTS)

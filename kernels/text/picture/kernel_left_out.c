@@ -17,9 +17,13 @@ struct left_out {
 /* In the first rounds of the loops around a plan loop. */
 static enum status enter(const struct left_out *l, int loop, struct error *error)
 {
-    if (loop > 0)
-        TRY(enter(l, l->plan->loops[loop].around, error));
-    return plan_enter(l->plan, l->env, loop, 0, error);
+    int path[KERNEL_MAX_LOOPS + 1], depth = 0;
+    for (; loop > 0; loop = l->plan->loops[loop].around)
+        path[depth++] = loop;
+    TRY(plan_enter(l->plan, l->env, 0, 0, error));
+    while (depth > 0)
+        TRY(plan_enter(l->plan, l->env, path[--depth], 0, error));
+    return STATUS_OK;
 }
 
 static void say(const struct left_out *l, int step, const char *what, const char *why)

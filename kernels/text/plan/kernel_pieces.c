@@ -257,12 +257,12 @@ static enum status keep(struct pieces *p)
     struct kernel_plan *plan = p->plan;
     if (p->count > MOST_NODES)
         return plan_fail(p->error, p->at, "a part too long to find its pieces, expected bursts=");
-    struct expression **made =
+    struct plan_made *made =
         realloc(plan->made, (size_t)(plan->made_count + 1) * sizeof *plan->made);
     if (!made)
         return error_memory(p->error);
     plan->made = made;
-    plan->made[plan->made_count++] = p->nodes;
+    plan->made[plan->made_count++].nodes = p->nodes;
     p->nodes = NULL;
     return STATUS_OK;
 }
@@ -305,7 +305,7 @@ static enum status derive(struct kernel_plan *plan, struct kernel_env *env,
 void plan_clear_pieces(struct kernel_plan *plan)
 {
     for (int i = 0; i < plan->made_count; i++)
-        free(plan->made[i]);
+        free(plan->made[i].nodes);
     free(plan->made);
     plan->made = NULL;
     plan->made_count = 0;

@@ -126,6 +126,11 @@ struct plan_tile {
     const struct expression *dims[KERNEL_MAX_DIMS];
 };
 
+/* Expressions that no text has: a step's bursts and align (kernel_pieces.c). */
+struct plan_made {
+    struct expression *nodes; /* owned */
+};
+
 struct kernel_plan {
     const struct kernel_text *kernel; /* not owned */
     const struct hardware *hw;        /* not owned */
@@ -146,7 +151,7 @@ struct kernel_plan {
     uint64_t dealt;
     int dealers;
     int made_count;
-    struct expression **made; /* owned; each of a step's bursts and align (kernel_pieces.c) */
+    struct plan_made *made; /* owned */
 };
 
 /* The values of all that a plan depends on, in a fixed order: two tilings have the same plan

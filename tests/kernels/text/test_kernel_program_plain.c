@@ -154,20 +154,23 @@ struct rule {
     int cases, exact;
 };
 
+/* Of first touches, that misses where tensors take so many bytes. */
+static double share_of(const struct cache *cache, double bytes)
+{
+    double all_hit = (double)cache->all_hit_bytes, all_miss = (double)cache->all_miss_bytes;
+    if (cache->is_cold || bytes > all_miss)
+        return 1;
+    return bytes > all_hit ? (bytes - all_hit) / (all_miss - all_hit) : 0;
+}
+
 /* No fewer bytes miss than are touched for the first time, of which cores that load the same may
  * each load a part; but for what is less than a grain of each load. */
 static void expect_misses(const struct made *made, struct rule *rule)
 {
-    const struct cache *cache = &made->program.hw->cache;
     struct touched touched = {0};
     touch(&made->random->plain, &touched);
     double missed = missed_bytes(&made->program, 0, made->program.count);
-    double share = cache->is_cold                          ? 1
-                   : touched.bytes > cache->all_miss_bytes ? 1
-                   : touched.bytes > cache->all_hit_bytes
-                       ? (touched.bytes - cache->all_hit_bytes) /
-                             (double)(cache->all_miss_bytes - cache->all_hit_bytes)
-                       : 0;
+    double share = share_of(&made->program.hw->cache, touched.bytes);
     double first = touched.first_bytes * share, grains = (double)MISS_GRAIN * touched.loads;
     cr_assert_geq(missed * made->random->used + grains * made->random->used, first,
                   "%.0f bytes miss on each of %d cores, one touches %.0f first\n%s", missed,
