@@ -7,8 +7,7 @@
  *
  * A structure decides which loads miss at all. One of which all bytes do takes the other path; one
  * of which some do becomes two steps, whose bytes are found in each round. Windows that overlap
- * count as new, and so does what is not gathered in order. */
-#include "kernels/emit.h"
+ * count as new, and so do elements that data pick. */
 #include "kernels/limits.h"
 #include "kernels/slices.h"
 #include "kernels/text/plan/kernel_structure.h"
