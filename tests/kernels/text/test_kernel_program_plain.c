@@ -97,7 +97,7 @@ static void expect_bounds(const struct made *made, double fs)
 
 /* ---- the cache ---- */
 
-/* Bytes that the program loads from behind the cache; *loads: how often it loads from tensors. */
+/* Bytes that the program loads from behind the cache. */
 static double missed_bytes(const struct program *program, int32_t first, int32_t end)
 {
     const struct hardware *chip = program->hw;
@@ -121,32 +121,42 @@ struct touched {
     bool *seen[KERNEL_MAX_TENSORS];
 };
 
+static int64_t elements_of(const struct plain *plain, int tensor)
+{
+    int64_t elements = 1;
+    for (int d = 0; d < plain->text->tensors[tensor].dim_count; d++)
+        elements *= plain->tensor_extent[tensor][d];
+    return elements;
+}
+
+/* An operand of one step in one round, elements of so many bytes each. */
+static void touch_use(const struct plain *plain, const struct plain_use *use, bool loads, int size,
+                      struct touched *touched)
+{
+    bool *seen = touched->seen[use->tensor];
+    touched->bytes += seen[0] ? 0 : (double)elements_of(plain, use->tensor) * size;
+    seen[0] = true; /* the tensor; behind it its elements */
+    touched->loads += loads;
+    for (int64_t n = 0; n < use->count; n++) {
+        int32_t element = plain->elements[use->first + n];
+        if (element < 0)
+            continue;
+        touched->first_bytes += loads && !seen[1 + element] ? size : 0;
+        seen[1 + element] = true;
+    }
+}
+
 /* Bytes in the order in which the plain evaluator touches them. */
 static void touch(const struct plain *plain, struct touched *touched)
 {
+    for (int t = 0; t < plain->text->tensor_count; t++)
+        touched->seen[t] = calloc((size_t)elements_of(plain, t) + 1, 1);
     for (int e = 0; e < plain->event_count; e++) {
         const struct plain_event *event = &plain->events[e];
-        for (int u = event->use_count - 1; u >= 0; u--) {
-            const struct plain_use *use = &event->uses[u];
-            if (use->tensor < 0)
-                continue;
-            int64_t elements = 1;
-            for (int d = 0; d < plain->text->tensors[use->tensor].dim_count; d++)
-                elements *= plain->tensor_extent[use->tensor][d];
-            int size = (int)(event->in.bytes / use->count);
-            if (!touched->seen[use->tensor]) {
-                touched->seen[use->tensor] = calloc((size_t)elements + 1, 1);
-                touched->bytes += (double)elements * size;
-            }
-            bool *seen = touched->seen[use->tensor];
-            touched->loads += u > 0;
-            for (int64_t n = 0; n < use->count; n++) {
-                int32_t element = plain->elements[use->first + n];
-                touched->first_bytes += u > 0 && element >= 0 && !seen[element] ? size : 0;
-                if (element >= 0)
-                    seen[element] = true;
-            }
-        }
+        for (int u = event->use_count - 1; u >= 0; u--)
+            if (event->uses[u].tensor >= 0)
+                touch_use(plain, &event->uses[u], u > 0,
+                          (int)(event->in.bytes / event->uses[u].count), touched);
     }
 }
 
