@@ -10,8 +10,10 @@ cd "$(dirname "$0")/.."
 autotune=$(realpath "${1:-build/autotune}")
 chip=${2:-ascend910b2}
 
+# ns of the best tiling; ends the run where that is not proven.
 ns() { # options
-    "$autotune" "$@" --hw "$chip" --time-limit 10 --json -q | jq .best.time_ns
+    "$autotune" "$@" --hw "$chip" --time-limit 10 --json -q |
+        jq 'if .search.optimal then .best.time_ns else error("not proven") end'
 }
 
 products() {

@@ -245,6 +245,7 @@ static const char *of_one_size(const struct tune *tune)
         {tune->landscape.path, "landscape"},
         {tune->landscape.axes, "landscape-axes"},
         {tune->page.output, "report"},
+        {tune->strict, "strict"},
     };
     for (size_t i = 0; i < sizeof given / sizeof *given; i++)
         if (given[i].is)
@@ -263,6 +264,8 @@ static void check(struct tune *tune)
                 job->compare ? "compare" : "count");
     if (page_is_wanted(&tune->page, common) && tune_is_export(common))
         cli_die("--report: expected --format table, json or csv with it");
+    if (tune->strict && tune_is_export(common))
+        cli_die("--strict: expected --format table, json or csv with it");
     if (tune_is_export(common)) {
         cli_require(export_check(&job->space, &error), &error);
         tune_export_note(&tune->task.common);

@@ -3,6 +3,7 @@
 #ifndef AUTOTUNE_ANALYSIS_CHECK_OVERLAP_H
 #define AUTOTUNE_ANALYSIS_CHECK_OVERLAP_H
 
+#include "analysis/check/boundaries.h"
 #include "analysis/check/findings.h"
 #include "analysis/check/order.h"
 #include "core/stop.h"
@@ -17,13 +18,6 @@ struct pair {
 };
 
 enum { PAIR_WHOLE = -1 }; /* in place of a piece: any byte of the buffer, an operand is left out */
-
-/* Addresses that cut a buffer into pieces: piece i covers [sorted[i], sorted[i + 1]). */
-struct boundaries {
-    size_t count, capacity; /* of the hash table, a power of two */
-    struct boundary *table;
-    int64_t *sorted;
-};
 
 /* Operands that a line leaves out. They may lie anywhere in their buffer: no hazard is said of
  * them, but an order that they might rely on is not called superfluous either.

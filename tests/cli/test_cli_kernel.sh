@@ -644,6 +644,8 @@ END
     answer 0 --kernel $text --shape 512x512x512 --hw ascend910b2 --strict
     answer 1 --kernel rotary --shape 8x512x128 --hw ascend910b2 --strict
     said 'gm->ub  no price for short pieces, here of 128 bytes'
+    answer 1 --kernel rotary --shape 8x512x128 --hw ascend910b2 --strict --format csv
+    answer 2 --kernel rotary --shape 8x1..512x128 --hw ascend910b2 --strict --regret 10%
     answer 0 --kernel rotary --shape 8x512x128 --hw ascend910b2 --json
     holds '.left_out | keys == ["gm->ub", "ub->gm"]'
 }

@@ -84,7 +84,8 @@ enum status plan_keep(const struct kernel_values *values, struct kernel_plan *pl
 enum status plan_find_misses(const struct kernel_values *values, struct kernel_plan *plan,
                              struct error *error);
 
-/* Do rounds of a loop around a share's step load the same again, that the text alone says so? */
+/* Do the rounds of a loop around a share's step load the same again? Not those that cores deal out,
+ * which count as new. */
 static inline bool plan_loads_again(const struct kernel_plan *plan, int step, int loop)
 {
     return (plan->steps[step].again & ~plan->dealt) >> plan->loops[loop].text_loop & 1;
